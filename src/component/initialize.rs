@@ -156,6 +156,7 @@ impl Instance {
         }
 
         self.scratch.cache.invalidate();
+        let looks_ahead = self.looks_ahead();
         let state = &mut self.state;
         state.phase = InstancePhase::Running;
         state.start = start;
@@ -165,7 +166,10 @@ impl Instance {
         state.pending = inputs;
         state.start_histories(start);
         state.start_report = Some(Arc::new(report));
-        state.ahead = LookAhead::from(&motion);
+        state.ahead = match looks_ahead {
+            true => LookAhead::from(&motion),
+            false => LookAhead::default(),
+        };
         state.motion = motion;
         state.energy_drift = 0.0;
         state.total_at_start = 0.0;

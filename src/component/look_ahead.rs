@@ -10,7 +10,8 @@
 //! The values at a communication point are those that a row of `biela run --interval` has there. A change of an input or a parameter
 //! restarts the motion at the communication point; so nothing that the host can do tells that the solver has been beyond it. It
 //! never steps beyond the stop time or the break of an input law, and an event beyond the communication point is left for later:
-//! the step is then taken back, and a shorter one ends at the communication point.
+//! the step is then taken back, and a shorter one ends at the communication point. So is a step without the corrector: between the
+//! ends of a step that damps fast vibrations the interpolation would bend stiff springs.
 
 use std::fmt;
 
@@ -18,7 +19,7 @@ use super::Instance;
 use super::quantity_point::environment;
 use crate::error::Result;
 use crate::integrator::State;
-use crate::model::IntegratorName;
+use crate::model::{Corrector, IntegratorName};
 
 /// A step that contains the present time, and what decides about the next one.
 #[derive(Clone)]
@@ -97,19 +98,24 @@ impl LookAhead {
 }
 
 impl Instance {
+    /// Whether steps may go beyond communication points at all: those of a mechanism, of variable length, whose corrector makes
+    /// the points between their ends as good as these. (Other independent coordinates may be chosen at the end of a step.)
+    pub(super) fn looks_ahead(&self) -> bool {
+        let solver = &self.model.solver;
+        solver.look_ahead
+            && solver.step.is_none()
+            && solver.corrector == Corrector::Auto
+            && solver.integrator != IntegratorName::Vsa23
+            && self.model.user_system.is_none()
+            && self.model.system.is_none()
+            && self.mechanism.partitioning().is_none()
+    }
+
     /// The time to which the next substep may go if it is to end at `target` or beyond.
     fn horizon(&self, target: f64) -> f64 {
         let ahead = &self.state.ahead;
-        let solver = &self.model.solver;
-        let allowed = solver.look_ahead
-            && solver.step.is_none()
-            && solver.integrator != IntegratorName::Vsa23
-            && self.model.user_system.is_none();
-        if !allowed || !ahead.unchanged || self.time() < ahead.not_before {
-            return target;
-        }
-        // Other independent coordinates may be chosen at the end of a step.
-        if self.mechanism.partitioning().is_some() {
+        let suspended = self.state.motion.corrector_suspension > 0;
+        if !self.looks_ahead() || !ahead.unchanged || suspended || self.time() < ahead.not_before {
             return target;
         }
         let end = self.state.stop.min(self.state.applied.next_break());
@@ -146,6 +152,7 @@ impl Instance {
             let smooth = !accepted.event
                 && motion.statistics.events == start.statistics.events
                 && motion.statistics.time_stepping == start.statistics.time_stepping
+                && motion.statistics.corrected > start.statistics.corrected
                 && motion.modes == start.modes
                 && motion.redundant == start.redundant;
             if smooth {

@@ -70,7 +70,12 @@ fn step_to(instance: &mut Instance, t: f64) -> Result<()> {
 
 #[test]
 fn values_at_communication_points_are_the_rows_of_a_free_run() {
-    for name in ["slider_crank.toml", "double_pendulum.toml", "stewart.toml"] {
+    // All of their steps are corrected.
+    for name in [
+        "slider_crank.toml",
+        "double_pendulum.toml",
+        "gyroscope.toml",
+    ] {
         let model = model(name);
         let times = times(&model, PARTS);
         // Both land on the first communication point: from there on nothing has changed.
@@ -200,5 +205,37 @@ trait MapBits {
 impl MapBits for Vec<f64> {
     fn map_bits(&self) -> Vec<u64> {
         self.iter().map(|x| x.to_bits()).collect()
+    }
+}
+
+#[test]
+fn a_wheel_that_spins_freely_is_where_its_rate_says_inside_and_after_long_steps() {
+    // No error limits the steps: without a limit of their own they would be many turns long.
+    for formulation in ["absolute", "relative", "hybrid", "global", "topological"] {
+        let text = format!(
+            "format = 1\ndimension = 3\n[solver]\nformulation = \"{formulation}\"\n[experiment]\nstop = 50\n\
+             [[body]]\nname = \"w\"\nmass = 1\ninertia = [0.1, 0.1, 0.2]\nposition = [0, 0, 0]\nangular_velocity = [0, 0, 5]\n\
+             [[joint]]\nname = \"j\"\ntype = \"revolute\"\nbodies = [\"ground\", \"w\"]\npoint = [0, 0, 0]\naxis = [0, 0, 1]\n\
+             [[output]]\nname = \"angle\"\nsource = \"j.position\"\n"
+        );
+        let model = Model::from_text(&text, "wheel").unwrap();
+        let mut wheel = Instance::from_model(model).unwrap();
+        let angle = wheel.find("angle").unwrap();
+        wheel.initialize(0.0, 50.0, 0.0).unwrap();
+        let times: Vec<f64> = (1..=49).map(f64::from).collect();
+        let mut rows = Rows {
+            times: &times,
+            references: &[angle],
+            rows: Vec::new(),
+        };
+        wheel.step_observed(0.0, 50.0, &mut rows).unwrap();
+        for (t, row) in times.iter().zip(&rows.rows) {
+            // Some hundred roundings of an angle up to 250.
+            assert!(
+                (row[0] - 5.0 * t).abs() < 1e-10,
+                "{formulation} {t}: {}",
+                row[0]
+            );
+        }
     }
 }
