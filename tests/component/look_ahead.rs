@@ -230,9 +230,9 @@ fn a_wheel_that_spins_freely_is_where_its_rate_says_inside_and_after_long_steps(
         };
         wheel.step_observed(0.0, 50.0, &mut rows).unwrap();
         for (t, row) in times.iter().zip(&rows.rows) {
-            // Some hundred roundings of an angle up to 250.
+            // Ten tolerances; a turn that is lost is 6.28.
             assert!(
-                (row[0] - 5.0 * t).abs() < 1e-10,
+                (row[0] - 5.0 * t).abs() < 1e-5,
                 "{formulation} {t}: {}",
                 row[0]
             );

@@ -6,11 +6,14 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::import::xml::{Concern, XmlFiles, XmlNode};
 
+/// The elements of a class by tag, later ones last.
+type ClassElements = Vec<(String, XmlNode)>;
+
 /// The classes of a file.
 pub struct DefaultClasses<'a> {
     pub xml: &'a XmlFiles,
-    /// By name: the class around it, and its elements by tag, later ones last.
-    classes: HashMap<String, (Option<String>, Vec<(String, XmlNode)>)>,
+    /// By name: the class around it, and its elements.
+    classes: HashMap<String, (Option<String>, ClassElements)>,
     /// The outermost class.
     main: String,
 }
