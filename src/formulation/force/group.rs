@@ -39,7 +39,7 @@ pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     /// Members with forces of their own.
     acting: Vec<Run>,
     /// Members with friction proportional to a constraint force.
-    rubbing: Vec<Run>,
+    with_friction: Vec<Run>,
 }
 
 impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
@@ -48,7 +48,7 @@ impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
             members: vec![],
             counts: EventCounts::default(),
             acting: vec![],
-            rubbing: vec![],
+            with_friction: vec![],
         }
     }
 }
@@ -99,7 +99,7 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
         if element.has_constraint_friction() {
             // An open contact has mode zero.
             let rests = element.unilateral_row().is_some();
-            Run::push(&mut self.rubbing, k, &mode_range, rests);
+            Run::push(&mut self.with_friction, k, &mode_range, rests);
         }
         self.members.push(Member {
             row: element.unilateral_row(),
@@ -149,10 +149,13 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
     }
 
     /// Returns the elements with friction proportional to a constraint force, without those whose constraint is inactive.
-    fn rubbing<'a>(&'a self, modes: &'a [i32]) -> impl Iterator<Item = &'a Member<W, N>> {
-        (self.rubbing.iter().filter(|run| !run.is_at_rest(modes)))
-            .flat_map(|run| &self.members[run.members.clone()])
-            .filter(|member| !member.is_open(modes))
+    fn with_friction<'a>(&'a self, modes: &'a [i32]) -> impl Iterator<Item = &'a Member<W, N>> {
+        (self
+            .with_friction
+            .iter()
+            .filter(|run| !run.is_at_rest(modes)))
+        .flat_map(|run| &self.members[run.members.clone()])
+        .filter(|member| !member.is_open(modes))
     }
 
     /// Returns the element of event `i`.
@@ -228,7 +231,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
     }
 
     fn has_constraint_friction(&self) -> bool {
-        !self.rubbing.is_empty()
+        !self.with_friction.is_empty()
     }
 
     fn add_constraint_friction(
@@ -239,7 +242,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         lambda: &[f64],
         out: &mut [f64],
     ) {
-        for member in self.rubbing(cx.modes) {
+        for member in self.with_friction(cx.modes) {
             member
                 .element
                 .add_constraint_friction(&member.context(cx), poses, v, lambda, out);
@@ -255,7 +258,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         stiffness: f64,
         out: &mut [f64],
     ) {
-        for member in self.rubbing(cx.modes) {
+        for member in self.with_friction(cx.modes) {
             member.element.add_constraint_friction_tangent(
                 &member.context(cx),
                 poses,
