@@ -61,7 +61,7 @@ pub(super) unsafe fn gate_with_fast_path(
             let fast_allowed = true;
             match fast_allowed && fast(content) {
                 true => biela_status::Ok,
-                false => content.run_apart(action),
+                false => content.run(action),
             }
         })
     }

@@ -119,6 +119,14 @@ impl InstanceContent {
     /// Runs one call on the component and keeps the sentence of its failure.
     #[inline]
     pub(super) fn run(&mut self, action: impl FnOnce(&mut Self) -> CallResult) -> biela_status {
+        let mut action = Some(action);
+        self.run_action(&mut |content| action.take().map_or(Ok(()), |action| action(content)))
+    }
+
+    /// As [`InstanceContent::run`], for an action that is called once. Not generic, so that it exists once, and never inlined: a call
+    /// on the fast path would save and restore the registers that only this needs.
+    #[inline(never)]
+    fn run_action(&mut self, action: &mut dyn FnMut(&mut Self) -> CallResult) -> biela_status {
         let result = catch_panic(|| {
             #[cfg(feature = "fault-injection")]
             if std::mem::take(&mut self.fault) {
@@ -142,16 +150,6 @@ impl InstanceContent {
         self.broken |= failure.status == biela_status::Panic;
         self.sentence = failure.sentence;
         failure.status
-    }
-
-    /// As [`InstanceContent::run`], but never inlined: a call on the fast path would save and restore the registers that only
-    /// this needs.
-    #[inline(never)]
-    pub(super) fn run_apart(
-        &mut self,
-        action: impl FnOnce(&mut Self) -> CallResult,
-    ) -> biela_status {
-        self.run(action)
     }
 
     /// Returns to the state after creation. After a panic only the model of the old component is used.

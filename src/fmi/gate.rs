@@ -57,15 +57,46 @@ pub(super) fn make(fmu: FmuInstance, intermediate: IntermediateValues) -> *mut c
     Box::into_raw(Box::new(FmuHandle::new(tag(fmu.standard), shared, fmu))).cast()
 }
 
+/// What a call does with the FMU, called once. Not a type parameter: the gate exists once, not once for each of 80 calls.
+type Action<'a> = &'a mut dyn FnMut(&mut FmuInstance) -> FmiResult;
+
+/// Passes `action` on as an [`Action`].
+#[inline]
+fn as_action<R>(
+    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+    run: impl FnOnce(Action) -> R,
+) -> R {
+    let mut action = Some(action);
+    run(&mut |fmu| action.take().map_or(Ok(()), |action| action(fmu)))
+}
+
 /// Runs `action` on the FMU if `call` is legal now.
 ///
 /// # Safety
 /// `instance` is NULL or a live handle; the pointers that `action` uses are its caller's promise.
+#[inline]
 pub(super) unsafe fn gate(
     instance: *mut c_void,
     standard: FmiStandard,
     call: &'static LifecycleCall,
     action: impl FnOnce(&mut FmuInstance) -> FmiResult,
+) -> FmiStatus {
+    // SAFETY: passed on.
+    as_action(action, |action| unsafe {
+        pass(instance, standard, call, action)
+    })
+}
+
+/// As [`gate`].
+///
+/// # Safety
+/// As [`gate`].
+#[inline(never)]
+unsafe fn pass(
+    instance: *mut c_void,
+    standard: FmiStandard,
+    call: &'static LifecycleCall,
+    action: Action,
 ) -> FmiStatus {
     // SAFETY: passed on.
     let Some(handle) = (unsafe { open(instance, standard) }) else {
@@ -112,7 +143,7 @@ pub(super) unsafe fn gate_with_fast_path(
     let fast_allowed = true;
     match fast_allowed && fast(&mut fmu) {
         true => FmiStatus::Ok,
-        false => guarded_apart(&handle.shared, &mut fmu, action),
+        false => as_action(action, |action| guarded(&handle.shared, &mut fmu, action)),
     }
 }
 
@@ -132,23 +163,10 @@ fn not_legal(fmu: &FmuInstance, call: &'static LifecycleCall) -> FmiStatus {
     log_error(fmu, illegal(call, fmu.phase))
 }
 
-/// As [`guarded`], but never inlined: a call on the fast path would save and restore the registers that only this needs.
+/// Runs `action` after the pending inputs are set; a panic becomes an error. Never inlined: a call on the fast path would save and
+/// restore the registers that only this needs.
 #[inline(never)]
-fn guarded_apart(
-    shared: &FmuShared,
-    fmu: &mut FmuInstance,
-    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
-) -> FmiStatus {
-    guarded(shared, fmu, action)
-}
-
-/// Runs `action` after the pending inputs are set; a panic becomes an error.
-#[inline]
-fn guarded(
-    shared: &FmuShared,
-    fmu: &mut FmuInstance,
-    action: impl FnOnce(&mut FmuInstance) -> FmiResult,
-) -> FmiStatus {
+fn guarded(shared: &FmuShared, fmu: &mut FmuInstance, action: Action) -> FmiStatus {
     let result = catch_panic(|| {
         #[cfg(feature = "fault-injection")]
         if std::mem::take(&mut fmu.fault) {
