@@ -47,17 +47,13 @@ impl<T: Scalar> BodyFrame<T> {
     /// Transforms a vector from ground axes to body axes.
     #[inline]
     pub fn to_body(&self, d: &Vector3Of<T>) -> Vector3Of<T> {
-        [0, 1, 2].map(|j| {
-            self.rotation[0][j] * d[0] + self.rotation[1][j] * d[1] + self.rotation[2][j] * d[2]
-        })
+        [0, 1, 2].map(|j| dot(&[0, 1, 2].map(|i| self.rotation[i][j]), d))
     }
 
     /// Returns a vector that is constant in body axes, in ground axes.
     #[inline]
     pub fn fixed_vector(&self, s: &[f64; 3]) -> Vector3Of<T> {
-        [0, 1, 2].map(|i| {
-            self.rotation[i][0] * s[0] + self.rotation[i][1] * s[1] + self.rotation[i][2] * s[2]
-        })
+        [0, 1, 2].map(|i| T::combination(&self.rotation[i], s))
     }
 
     /// Returns the position of a point of the body, s relative to the centre of mass.

@@ -41,6 +41,24 @@ pub trait Scalar:
         let root = self.value().sqrt();
         self.chain(root, 0.5 / root)
     }
+
+    /// x·y
+    #[inline]
+    fn scalar_product(x: &[Self; 3], y: &[Self; 3]) -> Self {
+        x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+    }
+
+    /// x·c with a constant vector
+    #[inline]
+    fn combination(x: &[Self; 3], c: &[f64; 3]) -> Self {
+        x[0] * c[0] + x[1] * c[1] + x[2] * c[2]
+    }
+
+    /// a b − c d
+    #[inline]
+    fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
+        *a * *b - *c * *d
+    }
 }
 
 impl Scalar for f64 {
@@ -118,6 +136,49 @@ impl<const N: usize> Scalar for Dual<N> {
             q: self.q.map(|d| slope * d),
             v: self.v.map(|d| slope * d),
             t: slope * self.t,
+        }
+    }
+
+    // The products of vectors are one loop over the derivatives and stand once in the library, with the bits of their defaults.
+
+    #[inline(never)]
+    fn scalar_product(x: &[Self; 3], y: &[Self; 3]) -> Self {
+        let [a, b, c] = [0, 1, 2].map(|i| x[i].x);
+        let [d, e, f] = [0, 1, 2].map(|i| y[i].x);
+        let sum = |x: [f64; 3], y: [f64; 3]| {
+            (d * x[0] + a * y[0]) + (e * x[1] + b * y[1]) + (f * x[2] + c * y[2])
+        };
+        Self {
+            x: a * d + b * e + c * f,
+            q: std::array::from_fn(|k| {
+                sum([0, 1, 2].map(|i| x[i].q[k]), [0, 1, 2].map(|i| y[i].q[k]))
+            }),
+            v: std::array::from_fn(|k| {
+                sum([0, 1, 2].map(|i| x[i].v[k]), [0, 1, 2].map(|i| y[i].v[k]))
+            }),
+            t: sum([0, 1, 2].map(|i| x[i].t), [0, 1, 2].map(|i| y[i].t)),
+        }
+    }
+
+    #[inline(never)]
+    fn combination(x: &[Self; 3], c: &[f64; 3]) -> Self {
+        let sum = |x: [f64; 3]| c[0] * x[0] + c[1] * x[1] + c[2] * x[2];
+        Self {
+            x: sum([0, 1, 2].map(|i| x[i].x)),
+            q: std::array::from_fn(|k| sum([0, 1, 2].map(|i| x[i].q[k]))),
+            v: std::array::from_fn(|k| sum([0, 1, 2].map(|i| x[i].v[k]))),
+            t: sum([0, 1, 2].map(|i| x[i].t)),
+        }
+    }
+
+    #[inline(never)]
+    fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
+        let sum = |p: f64, q: f64, r: f64, s: f64| (b.x * p + a.x * q) - (d.x * r + c.x * s);
+        Self {
+            x: a.x * b.x - c.x * d.x,
+            q: std::array::from_fn(|k| sum(a.q[k], b.q[k], c.q[k], d.q[k])),
+            v: std::array::from_fn(|k| sum(a.v[k], b.v[k], c.v[k], d.v[k])),
+            t: sum(a.t, b.t, c.t, d.t),
         }
     }
 }
@@ -212,17 +273,13 @@ pub fn times<T: Scalar>(a: T, x: &Vector3Of<T>) -> Vector3Of<T> {
 /// x·y
 #[inline]
 pub fn dot<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> T {
-    x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+    T::scalar_product(x, y)
 }
 
 /// x × y
 #[inline]
 pub fn cross<T: Scalar>(x: &Vector3Of<T>, y: &Vector3Of<T>) -> Vector3Of<T> {
-    [
-        x[1] * y[2] - x[2] * y[1],
-        x[2] * y[0] - x[0] * y[2],
-        x[0] * y[1] - x[1] * y[0],
-    ]
+    [(1, 2), (2, 0), (0, 1)].map(|(i, j)| T::difference_of_products(&x[i], &y[j], &x[j], &y[i]))
 }
 
 #[cfg(test)]
@@ -255,6 +312,36 @@ mod tests {
         assert!((f.t + 0.5 * v / root).abs() < 1e-15);
         let along = f.rate_along(&[0.7], &[-0.2]);
         assert!((along - (0.7 * by_q - 0.2 * f.v[0] + f.t)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn products_of_vectors_have_the_bits_of_their_sums_of_products() {
+        let mut state = 1.0_f64;
+        let mut number = || {
+            state = (state * 1.7 + 0.3) % 2.1;
+            state - 1.0
+        };
+        let mut dual = || Dual::<6> {
+            x: number(),
+            q: std::array::from_fn(|_| number()),
+            v: std::array::from_fn(|_| number()),
+            t: number(),
+        };
+        let x: Vector3Of<Dual<6>> = std::array::from_fn(|_| dual());
+        let y: Vector3Of<Dual<6>> = std::array::from_fn(|_| dual());
+        let same = |a: Dual<6>, b: Dual<6>| {
+            assert_eq!((a.x, a.q, a.v, a.t), (b.x, b.q, b.v, b.t));
+        };
+        same(dot(&x, &y), x[0] * y[0] + x[1] * y[1] + x[2] * y[2]);
+        let c = [0.3, -0.7, 1.1];
+        same(
+            Dual::combination(&x, &c),
+            x[0] * c[0] + x[1] * c[1] + x[2] * c[2],
+        );
+        let product = cross(&x, &y);
+        same(product[0], x[1] * y[2] - x[2] * y[1]);
+        same(product[1], x[2] * y[0] - x[0] * y[2]);
+        same(product[2], x[0] * y[1] - x[1] * y[0]);
     }
 
     #[test]
