@@ -122,7 +122,7 @@ fn run(model: &Model, tolerance: f64) -> Option<Done> {
 }
 
 /// The subject's model with positions and velocities of all bodies as outputs.
-fn model(subject: &Subject, formulation: &str) -> Option<Model> {
+fn model(subject: &Subject, formulation: &str, integrator: &str) -> Option<Model> {
     let (mut model, _) = subject.model();
     let fields: &[&str] = match model["dimension"] == json!(2) {
         true => &["x", "y", "angle", "vx", "vy"],
@@ -142,6 +142,7 @@ fn model(subject: &Subject, formulation: &str) -> Option<Model> {
         model["solver"] = json!({});
     }
     model["solver"]["formulation"] = json!(formulation);
+    model["solver"]["integrator"] = json!(integrator);
     Model::from_text(&model.to_string(), "model").ok()
 }
 
@@ -182,8 +183,8 @@ pub struct BarReference {
 
 impl BarReference {
     /// `None` if the mechanism cannot be run that tightly.
-    pub fn new(subject: &Subject, formulation: &str) -> Option<Self> {
-        let model = model(subject, formulation)?;
+    pub fn new(subject: &Subject, formulation: &str, integrator: &str) -> Option<Self> {
+        let model = model(subject, formulation, integrator)?;
         let tight = run(&model, TIGHT[1])?;
         let other = run(&model, TIGHT[0])?;
         let variables = tight.instance.variables();
