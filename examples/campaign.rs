@@ -129,7 +129,9 @@ fn judge_error_bars(campaign: &Campaign, integrator: &str) -> ExitCode {
     let (mut bars, mut accuracies) = (Vec::new(), Vec::new());
     for subject in &campaign.subjects {
         for formulation in &campaign.formulations {
-            let Some(reference) = BarReference::new(subject, formulation, integrator) else {
+            let Some(reference) =
+                BarReference::new(subject, formulation, integrator, campaign.tight)
+            else {
                 continue;
             };
             for &tolerance in &campaign.tolerances {

@@ -5,9 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use biela::Model;
-use biela::study::{
-    Column, Factor, Plan, PlanKind, SetValue, Sweep, SweepSettings, TableNotes,
-};
+use biela::study::{Column, Factor, Plan, PlanKind, SetValue, Sweep, SweepSettings, TableNotes};
 
 use crate::Failure;
 use crate::argument::{assignment, finite, input_law, positive};
