@@ -105,6 +105,33 @@ fn a_row_is_what_a_single_run_gives() {
 }
 
 #[test]
+fn a_run_that_asks_for_an_accuracy_is_repeated_as_a_single_one() {
+    let folder = folder("sweep_accuracy");
+    let table = folder.join("r.csv");
+    let model = "models/double_pendulum.toml";
+    let words = ["sweep", model, "--stop", "2", "-o", word(&table), "--vary"];
+    fine(&[&words[..], &["solver.accuracy=list:1e-3,1e-7"]].concat());
+    let rows = Rows::of(&table);
+    for (row, accuracy) in ["1e-3", "1e-7"].into_iter().enumerate() {
+        let said = fine(&[
+            "run",
+            model,
+            "--stop",
+            "2",
+            "--json",
+            "--accuracy",
+            accuracy,
+        ]);
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(
+            said["steps"],
+            rows.number(row, "solver.steps"),
+            "{accuracy}"
+        );
+    }
+}
+
+#[test]
 fn extremes_are_those_of_a_fine_table() {
     let folder = folder("sweep_extremes");
     // A crank that turns, a contact that bounces, forces that jump: closed forms are not needed, a dense table shows the extremes.
