@@ -130,7 +130,6 @@ impl Workspace {
             let wanted = 1.0 / self.over_tolerance(error, y.h).sqrt();
             y.stiffness_limits = wanted > longest;
         }
-        let longest = self.settings.contracting_steps * longest;
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
 
@@ -139,7 +138,6 @@ impl Workspace {
         let longest = (KEPT_CONTRACTION / contraction.max(1e-12)).sqrt();
         let wanted = 0.8 * powf(self.over_tolerance(error, y.h), -1.0 / 3.0);
         y.stiffness_limits = contraction > FAST_CONTRACTION && wanted > STIFF_RATIO * longest;
-        let longest = self.settings.contracting_steps * longest;
         y.growth = y.growth.min(longest.max(LARGEST_REDUCTION));
     }
 }

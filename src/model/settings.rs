@@ -158,9 +158,6 @@ pub struct SolverSettings {
     pub look_ahead: bool,
     /// Error allowed over the whole run, relative to the range of each output; implies error bars.
     pub accuracy: Option<f64>,
-    /// Factor on steps that the contraction of the corrector limits and not their error. No key: 1, but for the companion of error
-    /// bars, which would else take the same steps and make the same errors there.
-    pub contracting_steps: f64,
 }
 
 impl Default for SolverSettings {
@@ -188,7 +185,6 @@ impl Default for SolverSettings {
             error_bars: false,
             look_ahead: true,
             accuracy: None,
-            contracting_steps: 1.0,
         }
     }
 }

@@ -23,11 +23,6 @@ pub(in crate::component) const LOOSER: f64 = 10.0;
 /// Fixed step of the companion over that of the run: with order two its error is four times as large.
 const LONGER: f64 = 2.0;
 
-/// Steps of the companion over those of the run where not the error but the contraction of the corrector limits them: both would
-/// take the same steps and make the same error e, and their difference would not show it. With order six the companion errs by
-/// 1.1⁶ e = 1.8 e: the bar κ 0.8 e is just above e, and if the run is not limited itself it is κ 1.8 e, below three times e.
-const LONGER_CONTRACTING: f64 = 1.1;
-
 /// Substeps of the companion, for each substep of the run and at the start, after which it is given up: it should take fewer.
 const MOST_SUBSTEPS: (u64, u64) = (20, 1000);
 
@@ -316,7 +311,6 @@ fn looser(solver: &SolverSettings) -> SolverSettings {
         max_step: None,
         error_bars: false,
         accuracy: None,
-        contracting_steps: LONGER_CONTRACTING,
         ..*solver
     }
 }
