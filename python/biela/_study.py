@@ -165,6 +165,8 @@ def sweep(
 
     A run that fails is a row with its sentence. Mistakes of the study raise ``biela.ModelError`` before anything runs.
     """
+    if isinstance(outputs, str):
+        raise TypeError("outputs takes several names, such as a list")
     rows: list[list[Value]] | None = None
     if isinstance(plan, str):
         if not vary:

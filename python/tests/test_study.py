@@ -115,6 +115,11 @@ def test_plans_and_shards() -> None:
             biela.sweep(model, **bad)
 
 
+def test_one_name_is_no_list_of_outputs() -> None:
+    with pytest.raises(TypeError, match="several names"):
+        biela.sweep(biela.Model(CRANK), {"tau": "0:1:2"}, outputs="slider_x")
+
+
 def rows(found: biela.Study) -> list[list[Any]]:
     return found._rows + found._trajectories
 
@@ -137,7 +142,7 @@ class OneWorker:
 
 def test_words_and_numbers_of_one_factor_travel() -> None:
     model = biela.Model(CRANK)
-    vary = {"tau": [0.0, "500 N.mm", 1.0], "slider_mass": "0.5:1:2"}
+    vary: dict[str, Any] = {"tau": [0.0, "500 N.mm", 1.0], "slider_mass": "0.5:1:2"}
     there, here = (biela.sweep(model, vary, stop=0.05, client=client) for client in (OneWorker(), None))
     assert rows(there) == rows(here)
     assert list(here["tau"]) == ["0.0", "0.0", "500 N.mm", "500 N.mm", "1.0", "1.0"]
