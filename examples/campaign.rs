@@ -58,6 +58,9 @@ struct Arguments {
     /// Judges error bars and accuracies instead: a line of JSON for each run, then the shares that hold
     #[arg(long)]
     error_bars: bool,
+    /// Integrator of the runs with error bars
+    #[arg(long, default_value = "auto", requires = "error_bars")]
+    integrator: String,
     /// Writes the model files of runs that are not right
     #[arg(long, value_name = "DIRECTORY")]
     save: Option<PathBuf>,
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
         threads: arguments.threads.unwrap_or(standard.threads),
     };
     if arguments.error_bars {
-        return judge_error_bars(&campaign);
+        return judge_error_bars(&campaign, &arguments.integrator);
     }
     let mut log = (arguments.log.as_ref())
         .map(|path| File::create(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
@@ -122,11 +125,13 @@ fn main() -> ExitCode {
 }
 
 /// Runs every mechanism with error bars, and for the same numbers as accuracies.
-fn judge_error_bars(campaign: &Campaign) -> ExitCode {
+fn judge_error_bars(campaign: &Campaign, integrator: &str) -> ExitCode {
     let (mut bars, mut accuracies) = (Vec::new(), Vec::new());
     for subject in &campaign.subjects {
         for formulation in &campaign.formulations {
-            let Some(reference) = BarReference::new(subject, formulation) else {
+            let Some(reference) =
+                BarReference::new(subject, formulation, integrator, campaign.tight)
+            else {
                 continue;
             };
             for &tolerance in &campaign.tolerances {

@@ -165,6 +165,8 @@ def sweep(
 
     A run that fails is a row with its sentence. Mistakes of the study raise ``biela.ModelError`` before anything runs.
     """
+    if isinstance(outputs, str):
+        raise TypeError("outputs takes several names, such as a list")
     rows: list[list[Value]] | None = None
     if isinstance(plan, str):
         if not vary:
@@ -197,12 +199,24 @@ def sweep(
     else:
         # Workers check the names again, but need no plan: each run travels with its values.
         small = (
-            model, [(name, "") for name, _ in factors], kind, [row[2] for row in native.planned([1])], None, seed,
+            model, [(name, "") for name, _ in factors], kind, _examples(native, len(factors)), None, seed,
             list(outputs), stop, interval, trajectories, assignments(set), laws,
         )  # fmt: skip
         outcomes = _on_cluster(client, _Task(small), native.planned(numbers), chunk)
     outcomes.sort(key=lambda outcome: outcome[0])
     return Study(native, outcomes, len(native.columns(True)) - 1)
+
+
+def _examples(native: NativeSweep, factors: int) -> list[list[Value]]:
+    """The values of one run, and of others until each factor that has words shows one: its column is text then."""
+    rows = [values for _, _, values in native.planned([1])]
+    kinds = [kind for _, _, kind in native.columns(False)][2 : 2 + factors]
+    for i, kind in enumerate(kinds):
+        run = 1
+        while kind == "text" and not any(isinstance(row[i], str) for row in rows) and run < native.runs:
+            run += 1
+            rows.extend(values for _, _, values in native.planned([run]) if isinstance(values[i], str))
+    return rows
 
 
 def _list(values: Any) -> list[Value]:

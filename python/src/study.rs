@@ -249,8 +249,8 @@ impl NativeSweep {
                 }
             }
             Some("parquet") => {
-                let (name, runs) = (self.sweep.model_name(), self.plan.runs());
-                parquet_table::write(&mut bytes, columns, name, runs, &mut rows.map(Ok))?;
+                let notes = self.sweep.notes(&self.plan);
+                parquet_table::write(&mut bytes, columns, &notes, &mut rows.map(Ok))?;
             }
             _ => {
                 let expected = "the ending .csv or .parquet, which says what is written";

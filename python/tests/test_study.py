@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -114,8 +115,37 @@ def test_plans_and_shards() -> None:
             biela.sweep(model, **bad)
 
 
+def test_one_name_is_no_list_of_outputs() -> None:
+    with pytest.raises(TypeError, match="several names"):
+        biela.sweep(biela.Model(CRANK), {"tau": "0:1:2"}, outputs="slider_x")
+
+
 def rows(found: biela.Study) -> list[list[Any]]:
     return found._rows + found._trajectories
+
+
+class OneWorker:
+    """A client as Dask's, whose only worker gets everything pickled."""
+
+    def nthreads(self) -> dict[str, int]:
+        return {"worker": 1}
+
+    def scatter(self, task: Any, broadcast: bool) -> bytes:
+        return pickle.dumps(task)
+
+    def submit(self, function: Any, held: bytes, part: Any, pure: bool) -> Any:
+        return pickle.loads(pickle.dumps(function(pickle.loads(held), pickle.loads(pickle.dumps(part)))))
+
+    def gather(self, parts: Any) -> Any:
+        return list(parts)
+
+
+def test_words_and_numbers_of_one_factor_travel() -> None:
+    model = biela.Model(CRANK)
+    vary: dict[str, Any] = {"tau": [0.0, "500 N.mm", 1.0], "slider_mass": "0.5:1:2"}
+    there, here = (biela.sweep(model, vary, stop=0.05, client=client) for client in (OneWorker(), None))
+    assert rows(there) == rows(here)
+    assert list(here["tau"]) == ["0.0", "0.0", "500 N.mm", "500 N.mm", "1.0", "1.0"]
 
 
 def test_dask_gives_the_same_bits() -> None:

@@ -14,6 +14,10 @@ use crate::formulation::system::{MotionPoint, System};
 /// Rate of a coordinate (m/s, rad/s) over the motion in the error norm below which it is rounding.
 const GRADIENT_NOISE: f64 = 1e-10;
 
+/// Passes of the choice that the coordinates in front have before all others take part: their gradients may depend on each other to
+/// some hundredths, as those of the joints of a long chain do. What is lost by rounding stays below 1e-8.
+const PREFERRED_PARTS: usize = 3;
+
 impl Linearizer {
     /// Chooses the minimal coordinates by their gradients in the mass metric.
     pub(super) fn choose_coordinates(
@@ -39,11 +43,15 @@ impl Linearizer {
             let culprit = largest_component(system, direction);
             return Err(Error::SingularMass { culprit });
         }
-        // Those in front are often enough.
+        // Those in front are often enough, also where they are not the best: about a motion the linear model depends on the choice.
         let all = observables.kinds().len();
         for count in [observables.preferred(), all] {
             self.gradients(system, observables, at, count);
-            let parts = if count == all { usize::MAX } else { 1 };
+            let parts = if count == all {
+                usize::MAX
+            } else {
+                PREFERRED_PARTS
+            };
             choose_rows(&mut self.work.gradients, parts, &mut self.chosen);
             if self.chosen.len() == d {
                 break;

@@ -3,7 +3,7 @@
 //! ```text
 //!   a:b:n           n values from a to b, equally spaced, both ends among them
 //!   log:a:b:n       the same in the logarithm
-//!   list:x,y,..     these values, numbers or words
+//!   list:x,y,..     these values: numbers, words, numbers with units
 //!   uniform(a,b)    equally likely between a and b
 //!   normal(m,s)     normally distributed with mean m and standard deviation s
 //! ```
@@ -68,7 +68,8 @@ impl Factor {
                 .strip_suffix(')')
         };
         let values = if let Some(list) = text.strip_prefix("list:") {
-            let values: Option<Vec<SetValue>> = list.split(',').map(SetValue::parse).collect();
+            let values = list.split(',').map(SetValue::parse_expression);
+            let values: Option<Vec<SetValue>> = values.collect();
             FactorValues::List(values.ok_or_else(wrong)?)
         } else if let Some(inside) = call("uniform") {
             match numbers(inside, ',').as_deref() {
@@ -248,6 +249,9 @@ mod tests {
         assert!(factor.has_words());
         assert_eq!(factor.level(1), SetValue::Word("absolute".to_owned()));
         assert_eq!(factor.quantile(0.49), SetValue::Word("relative".to_owned()));
+        let factor = Factor::parse("pivot.angle=list:0,30 deg").unwrap();
+        assert_eq!(factor.level(0), SetValue::Number(0.0));
+        assert_eq!(factor.level(1), SetValue::Word("30 deg".to_owned()));
     }
 
     #[test]

@@ -29,5 +29,5 @@ pub use row::{RunOutcome, RunPlan};
 pub use set_value::SetValue;
 pub use simulate::advance;
 pub use sweep::{Sweep, SweepSettings};
-pub use table::{Cell, CellKind, Column, csv_field, csv_line, csv_records, read_row};
+pub use table::{Cell, CellKind, Column, TableNotes, csv_field, csv_line, csv_records, read_row};
 pub use time_grid::TimeGrid;

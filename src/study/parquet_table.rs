@@ -5,7 +5,7 @@
 //!   "PAR1"   for each group of rows, for each column: page header, definition levels, values   FileMetaData   length   "PAR1"
 //! ```
 //!
-//! Key-value metadata: `units`, a JSON object of column and unit; `biela.model`, `biela.runs`, `biela.version`.
+//! Key-value metadata: `units`, a JSON object of column and unit; `biela.model`, `biela.runs`, `biela.study`, `biela.version`.
 
 use std::io::{Result as IoResult, Write};
 
@@ -14,7 +14,7 @@ use super::thrift::{
     ThriftValue::{self, Int32, Int64, List, Structure},
     write_varint,
 };
-use super::{Cell, CellKind, Column};
+use super::{Cell, CellKind, Column, TableNotes};
 
 /// Rows of a row group. Part of our tables: other groups are other bytes.
 const GROUP: usize = 65_536;
@@ -36,10 +36,8 @@ const DATA_PAGE: i32 = 0;
 pub struct ParquetTable {
     /// Its columns.
     pub columns: Vec<Column>,
-    /// Name of the model.
-    pub model: String,
-    /// Number of runs of the plan.
-    pub runs: u64,
+    /// What it tells besides.
+    pub notes: TableNotes,
     /// Its rows.
     pub rows: Vec<Vec<Cell>>,
 }
@@ -48,8 +46,7 @@ pub struct ParquetTable {
 pub fn write(
     out: &mut dyn Write,
     columns: &[Column],
-    model: &str,
-    runs: u64,
+    notes: &TableNotes,
     rows: &mut dyn Iterator<Item = IoResult<Vec<Cell>>>,
 ) -> IoResult<()> {
     out.write_all(MAGIC)?;
@@ -80,7 +77,7 @@ pub fn write(
         (2, List(schema(columns))),
         (3, long(count)),
         (4, List(groups)),
-        (5, List(key_values(columns, model, runs))),
+        (5, List(key_values(columns, notes))),
         (6, ThriftValue::text("biela")),
     ]);
     let mut bytes = Vec::new();
@@ -125,7 +122,7 @@ fn schema(columns: &[Column]) -> Vec<ThriftValue> {
     elements
 }
 
-fn key_values(columns: &[Column], model: &str, runs: u64) -> Vec<ThriftValue> {
+fn key_values(columns: &[Column], notes: &TableNotes) -> Vec<ThriftValue> {
     let units = columns.iter().filter(|column| !column.unit.is_empty());
     let units = units.map(|column| (column.name.clone(), column.unit.as_str().into()));
     let units = serde_json::Value::Object(units.collect()).to_string();
@@ -137,8 +134,9 @@ fn key_values(columns: &[Column], model: &str, runs: u64) -> Vec<ThriftValue> {
     };
     vec![
         pair("units", &units),
-        pair("biela.model", model),
-        pair("biela.runs", &runs.to_string()),
+        pair("biela.model", &notes.model),
+        pair("biela.runs", &notes.runs.to_string()),
+        pair("biela.study", &notes.study),
         pair("biela.version", env!("CARGO_PKG_VERSION")),
     ]
 }
@@ -241,11 +239,14 @@ pub fn read(bytes: &[u8]) -> Result<ParquetTable, String> {
     let runs = values("biela.runs")
         .and_then(|text| text.parse().ok())
         .ok_or(FOREIGN)?;
-    let model = values("biela.model").ok_or(FOREIGN)?;
+    let notes = TableNotes {
+        model: values("biela.model").ok_or(FOREIGN)?,
+        runs,
+        study: values("biela.study").ok_or(FOREIGN)?,
+    };
     Ok(ParquetTable {
         columns,
-        model,
-        runs,
+        notes,
         rows,
     })
 }
@@ -338,23 +339,28 @@ mod tests {
         (columns, rows.collect())
     }
 
+    fn notes(runs: u64) -> TableNotes {
+        TableNotes {
+            model: "m".to_owned(),
+            runs,
+            study: "s".to_owned(),
+        }
+    }
+
     #[test]
     fn a_table_reads_back() {
         let (columns, rows) = table();
+        let notes = notes(70_000);
         let mut bytes = Vec::new();
         write(
             &mut bytes,
             &columns,
-            "m",
-            70_000,
+            &notes,
             &mut rows.iter().cloned().map(Ok),
         )
         .unwrap();
         let found = read(&bytes).unwrap();
-        assert_eq!(
-            (found.columns, found.model.as_str(), found.runs),
-            (columns, "m", 70_000)
-        );
+        assert_eq!((found.columns, found.notes), (columns, notes));
         assert!(found.rows == rows);
     }
 
@@ -365,8 +371,7 @@ mod tests {
         write(
             &mut bytes,
             &columns,
-            "m",
-            9,
+            &notes(9),
             &mut rows[..9].iter().cloned().map(Ok),
         )
         .unwrap();

@@ -140,6 +140,21 @@ impl Plan {
         })
     }
 
+    /// The plan as text that differs if a value of a run does.
+    pub(super) fn fingerprint(&self) -> String {
+        let (kind, values) = match &self.values {
+            PlanValues::Grid { factors, repeats } => ("grid", format!("{factors:?} {repeats}")),
+            // Orders and shifts follow from the seed.
+            PlanValues::LatinHypercube { factors, .. } => ("lhs", format!("{factors:?}")),
+            PlanValues::Sobol { factors, .. } => ("sobol", format!("{factors:?}")),
+            PlanValues::Given(rows) => ("given", format!("{rows:?}")),
+        };
+        let Self {
+            names, seed, runs, ..
+        } = self;
+        format!("{kind} {names:?} {seed} {runs} {values}")
+    }
+
     /// Names of the factors.
     pub fn names(&self) -> &[String] {
         &self.names

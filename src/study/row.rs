@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::extremes::Extremes;
-use super::{Cell, SetValue, Sweep, TimeGrid, advance};
+use super::{AccuracySearch, Cell, SetValue, Sweep, TimeGrid, advance};
 use crate::component::{Instance, Observer, StepProbe};
 use crate::error::{Error, Result};
 use crate::model::counters::{COUNTERS, CounterValue, Statistics};
@@ -74,21 +74,26 @@ impl Sweep {
         })
     }
 
+    /// One run, repeated as `biela run` does if it asks for an accuracy.
     fn run(&self, plan: &RunPlan, cancel: &AtomicBool) -> RunValues {
-        let mut instance = match self.started(plan) {
-            Ok(instance) => instance,
-            Err(error) => return RunValues::unstarted(error),
+        let mut search: Option<AccuracySearch> = None;
+        let (instance, observer, result) = loop {
+            let tolerance = search.as_ref().map_or(0.0, AccuracySearch::tolerance);
+            let begun = self.started(plan, tolerance).and_then(|mut instance| {
+                RunObserver::new(self, &mut instance, cancel).map(|observer| (instance, observer))
+            });
+            let (mut instance, mut observer) = match begun {
+                Ok(begun) => begun,
+                Err(error) => return RunValues::unstarted(error),
+            };
+            let stop = self.experiment.stop;
+            let result = advance(&mut instance, stop, &mut None, &mut observer);
+            search = search.or_else(|| AccuracySearch::of(instance.model()));
+            let search = search.as_mut().filter(|_| result.is_ok());
+            if !search.is_some_and(|search| search.repeat(&instance)) {
+                break (instance, observer, result);
+            }
         };
-        let mut observer = match RunObserver::new(self, &mut instance, cancel) {
-            Ok(observer) => observer,
-            Err(error) => return RunValues::unstarted(error),
-        };
-        let result = advance(
-            &mut instance,
-            self.experiment.stop,
-            &mut None,
-            &mut observer,
-        );
         // After a failure the last accepted step counts.
         let Extremes {
             smallest, largest, ..
@@ -106,7 +111,7 @@ impl Sweep {
         }
     }
 
-    fn started(&self, plan: &RunPlan) -> Result<Instance> {
+    fn started(&self, plan: &RunPlan, tolerance: f64) -> Result<Instance> {
         let mut model = self.model.clone();
         for (name, value) in self.names.iter().zip(&plan.values) {
             value.assign(&mut model, name)?;
@@ -114,7 +119,7 @@ impl Sweep {
         // After the definitions: they are merged with the outputs of the text.
         model.outputs.extend_from_slice(&self.hidden);
         let mut instance = Instance::from_model(model)?;
-        instance.initialize(self.experiment.start, self.experiment.stop, 0.0)?;
+        instance.initialize(self.experiment.start, self.experiment.stop, tolerance)?;
         Ok(instance)
     }
 

@@ -27,6 +27,15 @@ impl SetValue {
         }
     }
 
+    /// The same, or an expression that begins with a digit, a sign, a point or `(`, such as `30 deg`.
+    pub fn parse_expression(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_expression = text.starts_with(|c: char| c.is_ascii_digit() || ".-+(".contains(c))
+            && !text.contains('=')
+            && text.parse::<f64>().is_err();
+        Self::parse(text).or_else(|| is_expression.then(|| Self::Word(text.to_owned())))
+    }
+
     /// Sets `name` of the model: a parameter, an input, a number by its dotted name or a setting of the solver.
     pub fn assign(&self, model: &mut Model, name: &str) -> Result<()> {
         match self {

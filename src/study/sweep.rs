@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::{CellKind, Column, Plan, RunOutcome, RunPlan, TimeGrid};
+use sha2::{Digest, Sha256};
+
+use super::{CellKind, Column, Plan, RunOutcome, RunPlan, TableNotes, TimeGrid};
 use crate::component::Instance;
 use crate::error::{Error, Result};
 use crate::model::counters::{COUNTERS, CounterValue, Statistics};
@@ -116,13 +118,25 @@ impl Sweep {
         &self.model.name
     }
 
-    /// The model and the experiment as text that differs if they do.
-    pub fn fingerprint(&self) -> String {
-        let model = self.model.without_text_positions();
-        format!(
-            "{model:?} {:?} {:?} {:?}",
-            self.experiment, self.outputs, self.grid
-        )
+    /// What the tables of this study tell besides their rows. The fingerprint differs if the model, the experiment or the plan does.
+    pub fn notes(&self, plan: &Plan) -> TableNotes {
+        let mut model = self.model.without_text_positions();
+        // Shapes are for pictures, and name files.
+        model.bodies.iter_mut().for_each(|body| body.shape = None);
+        let text = format!(
+            "{model:?} {:?} {:?} {:?} {:?} {}",
+            self.experiment,
+            self.outputs,
+            self.grid,
+            self.columns,
+            plan.fingerprint()
+        );
+        let digest = Sha256::digest(text);
+        TableNotes {
+            model: self.model.name.clone(),
+            runs: plan.runs(),
+            study: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
     }
 
     /// Simulates `runs` of a plan on `threads` threads. `each` is called with every outcome, from any thread and in any order;

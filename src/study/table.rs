@@ -35,6 +35,17 @@ impl Column {
     }
 }
 
+/// What a table tells besides its rows, where its format has a place for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableNotes {
+    /// Name of the model.
+    pub model: String,
+    /// Number of runs of the plan.
+    pub runs: u64,
+    /// Fingerprint of model, experiment and plan: parts of one study have the same.
+    pub study: String,
+}
+
 /// A value of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {

@@ -88,6 +88,31 @@ fn modes_have_the_promised_keys_and_a_page() {
     assert_eq!(one["modes"].as_array().unwrap().len(), 1);
 }
 
+/// Eigenvalues of five-point differences of the closed equations of motion at 0.5 s, which SciPy's DOP853 reaches with a relative
+/// tolerance of 1e-13; the differences leave 1e-9.
+#[test]
+fn modes_at_a_time_are_those_of_the_motion_there() {
+    let expected = [
+        [-0.3073937917698165, 1.634541576340195],
+        [0.4481549433131564, 5.323482265382921],
+    ];
+    for formulation in ["absolute", "relative", "global", "topological", "hybrid"] {
+        let set = format!("solver.formulation={formulation}");
+        let arguments = ["modes", "models/double_pendulum.toml", "--at", "0.5"];
+        let settings = ["--set", &set, "--set", "solver.tolerance=1e-9", "--json"];
+        let found = json(&[&arguments[..], &settings].concat());
+        assert_eq!(found["time"], 0.5);
+        let modes = found["modes"].as_array().unwrap();
+        assert_eq!(modes.len(), 2);
+        for (mode, expected) in modes.iter().zip(expected) {
+            for (k, expected) in expected.into_iter().enumerate() {
+                let off = mode["eigenvalue"][k].as_f64().unwrap() - expected;
+                assert!(off.abs() < 1e-8, "{formulation} {mode}: {off:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_load_that_nothing_balances_ends_with_status_one_and_a_name() {
     let scratch = Scratch::new("falling");

@@ -105,6 +105,33 @@ fn a_row_is_what_a_single_run_gives() {
 }
 
 #[test]
+fn a_run_that_asks_for_an_accuracy_is_repeated_as_a_single_one() {
+    let folder = folder("sweep_accuracy");
+    let table = folder.join("r.csv");
+    let model = "models/double_pendulum.toml";
+    let words = ["sweep", model, "--stop", "2", "-o", word(&table), "--vary"];
+    fine(&[&words[..], &["solver.accuracy=list:1e-3,1e-7"]].concat());
+    let rows = Rows::of(&table);
+    for (row, accuracy) in ["1e-3", "1e-7"].into_iter().enumerate() {
+        let said = fine(&[
+            "run",
+            model,
+            "--stop",
+            "2",
+            "--json",
+            "--accuracy",
+            accuracy,
+        ]);
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(
+            said["steps"],
+            rows.number(row, "solver.steps"),
+            "{accuracy}"
+        );
+    }
+}
+
+#[test]
 fn extremes_are_those_of_a_fine_table() {
     let folder = folder("sweep_extremes");
     // A crank that turns, a contact that bounces, forces that jump: closed forms are not needed, a dense table shows the extremes.
@@ -335,6 +362,86 @@ fn a_sweep_that_was_killed_goes_on() {
         let (status, _, error) = run(&resumed);
         assert!(status == 0 && error.contains("nothing to do"), "{error}");
     }
+}
+
+#[test]
+fn tables_of_another_study_are_neither_resumed_nor_merged() {
+    let folder = folder("sweep_other");
+    let plan = folder.join("plan.csv");
+    let write_plan = |fourth: &str| {
+        fs::write(
+            &plan,
+            format!("slider_mass\n0.5\n0.6\n0.7\n{fourth}\n0.9\n"),
+        )
+        .unwrap();
+    };
+    write_plan("0.8");
+    let csv = format!("csv:{}", word(&plan));
+    let study = |table: &Path, more: &[&str]| {
+        let words = ["sweep", CRANK, "--plan", &csv, "-q", "-o", word(table)];
+        outcome(&[&words[..], more].concat())
+    };
+    // A journal whose plan differs in one of its inner runs.
+    let table = folder.join("r.csv");
+    let journal = folder.join("r.csv.runs");
+    let [first, second, merged] =
+        ["a", "b", "m"].map(|name| folder.join(format!("{name}.parquet")));
+    let begun = Command::new(env!("CARGO_BIN_EXE_biela"))
+        .args([
+            "sweep",
+            CRANK,
+            "--plan",
+            &csv,
+            "-q",
+            "-j",
+            "1",
+            "--stop",
+            "1e3",
+            "-o",
+            word(&table),
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .spawn();
+    let mut begun = begun.unwrap();
+    while !journal.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    while fs::read(&journal).unwrap().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    begun.kill().unwrap();
+    begun.wait().unwrap();
+    write_plan("0.85");
+    let (status, _, error) = study(&table, &["--stop", "1e3", "--resume"]);
+    assert!(
+        status == 2 && error.contains("another model, plan or shard"),
+        "{error}"
+    );
+    // A complete table of another stop time is not left alone, and parts with different ones are not put together.
+    assert_eq!(study(&first, &["--stop", "0.01"]).0, 0);
+    let (status, _, error) = study(&first, &["--stop", "0.01", "--resume"]);
+    assert!(status == 0 && error.contains("nothing to do"), "{error}");
+    let (status, _, error) = study(&first, &["--stop", "0.02", "--resume"]);
+    assert!(status == 0 && error.is_empty(), "{error}");
+    assert_eq!(study(&first, &["--stop", "0.01", "--shard", "1/2"]).0, 0);
+    assert_eq!(study(&second, &["--stop", "0.02", "--shard", "2/2"]).0, 0);
+    let (status, _, error) = outcome(&["merge", word(&first), word(&second), "-o", word(&merged)]);
+    assert!(
+        status == 2 && error.contains("model, settings or plan differ"),
+        "{error}"
+    );
+    // A shard of a plan far too large for one machine needs memory for its own runs alone.
+    let huge = [
+        "--vary",
+        "tau=0:1:30000",
+        "--vary",
+        "slider_mass=0.5:1:30000",
+        "--shard",
+        "1/500000000",
+    ];
+    let words = ["sweep", CRANK, "--stop", "0.001", "-q", "-o", word(&second)];
+    let (status, _, error) = outcome(&[&words[..], &huge].concat());
+    assert_eq!(status, 0, "{error}");
 }
 
 #[test]

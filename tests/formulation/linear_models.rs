@@ -52,6 +52,21 @@ fn mechanisms() -> Vec<Model> {
     all
 }
 
+/// The joints of a long chain move its masses nearly alike; they are its coordinates all the same, so that a linear model about a
+/// motion is the one that a text book writes down.
+#[test]
+fn a_chain_is_described_by_its_joints() {
+    let model = text(&chain(&["revolute"], 8));
+    for formulation in FORMULATIONS {
+        let states = linear_model(&model, formulation).states;
+        let expected = (0..16).map(|k| match k {
+            0..8 => format!("j{k}.position"),
+            _ => format!("j{}.speed", k - 8),
+        });
+        assert_eq!(states, expected.collect::<Vec<_>>(), "{formulation:?}");
+    }
+}
+
 #[test]
 fn all_formulations_give_the_same_linear_model() {
     for model in mechanisms() {

@@ -20,7 +20,9 @@ fn records() -> (Vec<BarRecord>, Vec<AccuracyRecord>) {
     let (mut bars, mut accuracies) = (Vec::new(), Vec::new());
     for seed in seeds() {
         for formulation in ["absolute", "relative"] {
-            let Some(reference) = BarReference::new(&Subject::Seed(seed), formulation) else {
+            let Some(reference) =
+                BarReference::new(&Subject::Seed(seed), formulation, "auto", 1e-9)
+            else {
                 continue;
             };
             for tolerance in [1e-4, 1e-6] {

@@ -45,13 +45,8 @@ pub fn assignment(text: &str) -> Result<(String, SetValue), String> {
     if name.is_empty() {
         return Err("expected a name before the equals sign".to_owned());
     }
-    let value = value.trim();
-    let is_expression = value.starts_with(|c: char| c.is_ascii_digit() || ".-+(".contains(c))
-        && !value.contains('=')
-        && value.parse::<f64>().is_err();
-    match SetValue::parse(value) {
+    match SetValue::parse_expression(value) {
         Some(value) => Ok((name.to_owned(), value)),
-        None if is_expression => Ok((name.to_owned(), SetValue::Word(value.to_owned()))),
         None => Err(format!(
             "expected a finite number, or a word, after \"{name}=\""
         )),

@@ -7,6 +7,7 @@
 //!
 //! A run counts if its line is complete; its trajectory is written before it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Result as IoResult, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,10 @@ use crate::output;
 struct RunLines {
     path: PathBuf,
     file: File,
-    /// For each run, from 1, where its text is and how long; no length if it is not there.
-    places: Vec<(u64, u64)>,
+    /// Number of runs of the plan.
+    runs: u64,
+    /// For each run that is there, where its text is and how long.
+    places: BTreeMap<u64, (u64, u64)>,
     end: u64,
 }
 
@@ -64,11 +67,7 @@ impl Journal {
             let read = lines.read_trajectories();
             read.map_err(|error| output::failure(&lines.path, &error))?;
             // Rows without their trajectory are done again.
-            for (row, trajectory) in rows.places.iter_mut().zip(&lines.places) {
-                if trajectory.1 == 0 {
-                    row.1 = 0;
-                }
-            }
+            rows.places.retain(|run, _| lines.places.contains_key(run));
         }
         Ok(Self { rows, trajectories })
     }
@@ -80,7 +79,7 @@ impl Journal {
 
     /// Whether a run is done.
     pub fn has(&self, run: u64) -> bool {
-        self.rows.places[run as usize - 1].1 > 0
+        self.rows.places.contains_key(&run)
     }
 
     /// Adds a run.
@@ -168,7 +167,8 @@ impl RunLines {
         let mut lines = Self {
             path: path.clone(),
             file,
-            places: vec![(0, 0); runs as usize],
+            runs,
+            places: BTreeMap::new(),
             end: 0,
         };
         let expected = format!("{head}\n");
@@ -226,7 +226,7 @@ impl RunLines {
     fn append(&mut self, run: u64, text: &str) -> IoResult<()> {
         let start = self.end;
         self.put(text)?;
-        self.places[run as usize - 1] = (start, text.len() as u64);
+        self.places.insert(run, (start, text.len() as u64));
         Ok(())
     }
 
@@ -244,7 +244,8 @@ impl RunLines {
 
     /// The text of a run.
     fn text(&mut self, run: u64) -> IoResult<String> {
-        let (start, length) = self.places[run as usize - 1];
+        let missing = || std::io::Error::other("a run is missing in the journal");
+        let (start, length) = *self.places.get(&run).ok_or_else(missing)?;
         let mut bytes = vec![0; length as usize];
         self.file.seek(SeekFrom::Start(start))?;
         self.file.read_exact(&mut bytes)?;
@@ -257,12 +258,10 @@ impl RunLines {
         let mut reader = BufReader::new(self.file.try_clone()?);
         let (mut line, mut at) = (Vec::new(), self.end);
         while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            match number_before(&line, b',')
-                .and_then(|run| self.places.get_mut(run.checked_sub(1)? as usize))
-            {
-                Some(place) => *place = (at, line.len() as u64),
+            match number_before(&line, b',').filter(|run| (1..=self.runs).contains(run)) {
+                Some(run) => self.places.insert(run, (at, line.len() as u64)),
                 None => break,
-            }
+            };
             at += line.len() as u64;
             line.clear();
         }
@@ -289,13 +288,10 @@ impl RunLines {
                 }
                 length += line.len() as u64;
             }
-            match run
-                .checked_sub(1)
-                .and_then(|index| self.places.get_mut(index as usize))
-            {
-                Some(place) => *place = (at, length),
-                None => break,
+            if !(1..=self.runs).contains(&run) {
+                break;
             }
+            self.places.insert(run, (at, length));
             at += length;
             line.clear();
         }

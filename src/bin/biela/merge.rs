@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use biela::study::TableNotes;
+
 use crate::Failure;
 use crate::output;
-use crate::study_table::{self, StoredRow, StoredTable, TableFormat, TableNotes};
+use crate::study_table::{self, StoredRow, StoredTable, TableFormat};
 
 /// Arguments of `biela merge`.
 #[derive(clap::Args)]
@@ -43,13 +45,15 @@ pub fn merge(arguments: &Arguments) -> Result<(), Failure> {
         rows.extend(table.rows.drain(..).map(|row| (part, row)));
         match &whole {
             None => whole = Some(table),
-            Some(first) if same_study(first, &table) => {}
-            Some(_) => {
-                let (first, path) = (arguments.tables[0].display(), path.display());
-                return Err(Failure::Input(format!(
-                    "\"{first}\" and \"{path}\" are not parts of one sweep: their columns differ"
-                )));
-            }
+            Some(first) => match difference(first, &table) {
+                None => {}
+                Some(difference) => {
+                    let (first, path) = (arguments.tables[0].display(), path.display());
+                    return Err(Failure::Input(format!(
+                        "\"{first}\" and \"{path}\" are not parts of one sweep: {difference}"
+                    )));
+                }
+            },
         }
     }
     let Some(whole) = whole else {
@@ -61,6 +65,7 @@ pub fn merge(arguments: &Arguments) -> Result<(), Failure> {
     let notes = whole.notes.clone().unwrap_or(TableNotes {
         model: String::new(),
         runs: 0,
+        study: String::new(),
     });
     let mut lines = rows.iter().map(|(_, row)| Ok(row.line.clone()));
     study_table::write(&arguments.out, format, &whole.columns, &notes, &mut lines)?;
@@ -72,14 +77,13 @@ pub fn merge(arguments: &Arguments) -> Result<(), Failure> {
     ))
 }
 
-fn same_study(a: &StoredTable, b: &StoredTable) -> bool {
-    let notes = |table: &StoredTable| {
-        table
-            .notes
-            .as_ref()
-            .map(|notes| (notes.model.clone(), notes.runs))
-    };
-    a.columns == b.columns && notes(a) == notes(b)
+/// Why two tables are not parts of one sweep, if they are not.
+fn difference(a: &StoredTable, b: &StoredTable) -> Option<&'static str> {
+    match () {
+        () if a.columns != b.columns => Some("their columns differ"),
+        () if a.notes != b.notes => Some("model, settings or plan differ"),
+        () => None,
+    }
 }
 
 /// The runs, each once.

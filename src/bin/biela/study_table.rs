@@ -3,7 +3,7 @@
 use std::io::{Result as IoResult, Write};
 use std::path::Path;
 
-use biela::study::{Cell, Column, Plan, SetValue, csv_field, csv_records};
+use biela::study::{Cell, Column, Plan, SetValue, TableNotes, csv_field, csv_records};
 
 use crate::Failure;
 use crate::output;
@@ -15,15 +15,6 @@ pub enum TableFormat {
     Csv,
     /// Apache Parquet.
     Parquet,
-}
-
-/// What a table tells besides its rows, where its format has a place for it.
-#[derive(Clone, Debug)]
-pub struct TableNotes {
-    /// Name of the model.
-    pub model: String,
-    /// Number of runs of the plan.
-    pub runs: u64,
 }
 
 impl TableFormat {
@@ -91,7 +82,7 @@ fn write_parquet(
         )
     };
     let mut rows = lines.map(|line| read_row(&line?, columns).ok_or_else(damaged));
-    parquet_table::write(file, columns, &notes.model, notes.runs, &mut rows)
+    parquet_table::write(file, columns, notes, &mut rows)
 }
 
 /// A table that was read.
@@ -182,21 +173,19 @@ fn read_parquet(bytes: &[u8]) -> Result<StoredTable, String> {
     }
     Ok(StoredTable {
         columns: table.columns,
-        notes: Some(TableNotes {
-            model: table.model,
-            runs: table.runs,
-        }),
+        notes: Some(table.notes),
         rows,
     })
 }
 
-/// Whether a file has the rows of all these runs, with the values that the plan gives them.
+/// Whether a file has the rows of all these runs, with the values that the plan gives them, of this study if it tells that.
 pub fn holds(
     path: &Path,
     format: TableFormat,
     plan: &Plan,
     runs: &[u64],
     columns: &[Column],
+    notes: &TableNotes,
 ) -> bool {
     if !path.exists() {
         return false;
@@ -207,7 +196,8 @@ pub fn holds(
     let names = |columns: &[Column]| -> Vec<String> {
         columns.iter().map(|column| column.name.clone()).collect()
     };
-    if names(&table.columns) != names(columns)
+    if table.notes.is_some_and(|other| other != *notes)
+        || names(&table.columns) != names(columns)
         || !table
             .rows
             .iter()

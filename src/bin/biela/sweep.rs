@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use biela::Model;
-use biela::study::{Column, Factor, Plan, PlanKind, SetValue, Sweep, SweepSettings};
+use biela::study::{Column, Factor, Plan, PlanKind, SetValue, Sweep, SweepSettings, TableNotes};
 
 use crate::Failure;
 use crate::argument::{assignment, finite, input_law, positive};
@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::journal::Journal;
 use crate::model_file;
 use crate::output;
-use crate::study_table::{self, TableFormat, TableNotes};
+use crate::study_table::{self, TableFormat};
 use crate::terminal::{Head, RunProgress, message};
 
 /// Arguments of `biela sweep`.
@@ -154,7 +154,7 @@ pub fn sweep(arguments: &Arguments) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    let fingerprint = fingerprint(&sweep, &plan, arguments.shard);
+    let fingerprint = format!("{} {:?}", table.notes.study, arguments.shard);
     let second = trajectories.as_ref().map(|table| table.path.as_path());
     let mut journal = Journal::open(
         &table.path,
@@ -187,7 +187,14 @@ pub fn sweep(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Whether the table is there with all runs.
 fn holds(table: &StudyFile, plan: &Plan, runs: &[u64]) -> bool {
-    study_table::holds(&table.path, table.format, plan, runs, &table.columns)
+    study_table::holds(
+        &table.path,
+        table.format,
+        plan,
+        runs,
+        &table.columns,
+        &table.notes,
+    )
 }
 
 /// Does the runs that the journal does not have. Returns how many of all have failed.
@@ -244,21 +251,6 @@ fn run_all(
     Ok(journal.failures(runs))
 }
 
-/// What must be the same for a sweep that goes on.
-fn fingerprint(sweep: &Sweep, plan: &Plan, shard: Option<[u64; 2]>) -> String {
-    use sha2::{Digest, Sha256};
-    let mut hash = Sha256::new();
-    hash.update(sweep.fingerprint());
-    hash.update(format!("{:?} {shard:?} {}", sweep.columns(), plan.runs()));
-    for run in [1, plan.runs().div_ceil(2).max(1), plan.runs()] {
-        hash.update(format!("{:?}", plan.run(run)));
-    }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
-}
-
 impl Arguments {
     fn threads(&self) -> Result<usize, Failure> {
         match self.jobs {
@@ -302,14 +294,12 @@ impl Arguments {
         sweep: &Sweep,
         plan: &Plan,
     ) -> Result<(StudyFile, Option<StudyFile>), Failure> {
+        let notes = sweep.notes(plan);
         let file = |path: &PathBuf, columns: &[Column]| -> Result<StudyFile, Failure> {
             Ok(StudyFile {
                 path: path.clone(),
                 format: TableFormat::of(path)?,
-                notes: TableNotes {
-                    model: sweep.model_name().to_owned(),
-                    runs: plan.runs(),
-                },
+                notes: notes.clone(),
                 columns: columns.to_vec(),
             })
         };
