@@ -365,9 +365,11 @@ impl Robot {
                     placement: Default::default(),
                     joints: vec![],
                     is_free: false,
+                    is_prescribed: false,
                     is_between: false,
                     rate: [Vector3::zeros(); 2],
                     free_start: None,
+                    free_spring: [0.0; 2],
                     mass: link.mass,
                     mesh: link.mesh.clone(),
                 };
