@@ -20,7 +20,8 @@ const PART: f64 = 0.5;
 /// Gives mass to the links between joints; `masses` are those of the bodies of the model. Returns the links that have mass of the ground.
 pub fn share(links: &[TreeLink], map: &TreeMap, masses: &mut [MassProperties]) -> Vec<usize> {
     let mut of_ground = vec![];
-    for k in (0..links.len()).rev().filter(|k| links[*k].is_between) {
+    let lacks = |k: &usize| links[*k].is_between && links[*k].mass.mass == 0.0;
+    for k in (0..links.len()).rev().filter(lacks) {
         let Some(own) = map.links[k].0 else { continue };
         // Links of one body have one frame in the drawn pose, in which joints are given.
         let behind = (links[k + 1].joints.first(), map.links[k + 1].0);

@@ -13,7 +13,6 @@ pub fn fix_joints_without(draft: &mut Draft, links: &mut [TreeLink]) {
     let mut behind: Vec<MassProperties> = links.iter().map(|link| link.mass).collect();
     for k in (0..links.len()).rev() {
         let parent = links[k].parent;
-        let is_driven = parent.is_some_and(|p| links[p].is_prescribed);
         let link = &mut links[k];
         let total = behind[k];
         let (mut kept, mut dropped) = (vec![], vec![]);
@@ -27,7 +26,7 @@ pub fn fix_joints_without(draft: &mut Draft, links: &mut [TreeLink]) {
                 TreeFreedom::Ball | TreeFreedom::Plane => total.mass + total.inertia.trace(),
             };
             joint.inertia = inertia + joint.armature;
-            if is_driven || joint.inertia > NO_INERTIA * total.mass {
+            if joint.inertia > NO_INERTIA * total.mass {
                 kept.push(joint);
             } else {
                 dropped.push(joint);

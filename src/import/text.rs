@@ -7,10 +7,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::draft::Draft;
 use crate::model::{
-    Body, BodyCoordinate, BodyRef, BodyShape, Characteristic, ContactDefinition, ContactLaw,
-    CouplingLaw, Curve, Force, ForceApplication, ForceKind, FrictionDefinition, Joint,
-    JointCoordinate, JointFrame, JointKind, JointPlacement, LimitLaw, MeshFile, Model, Motion,
-    MotionLaw, PrescribedCoordinate, ServoDefinition, Surface,
+    Body, BodyRef, BodyShape, Characteristic, ContactDefinition, ContactLaw, CouplingLaw, Curve,
+    Force, ForceApplication, ForceKind, FrictionDefinition, Joint, JointCoordinate, JointFrame,
+    JointKind, JointPlacement, LimitLaw, MeshFile, Model, Motion, MotionLaw, PrescribedCoordinate,
+    ServoDefinition, Surface,
 };
 
 /// A text under construction.
@@ -359,10 +359,6 @@ impl TextWriter<'_> {
             PrescribedCoordinate::Joint(on) => {
                 let coordinate = quoted(&self.coordinate(on));
                 self.key("joint", &coordinate);
-            }
-            PrescribedCoordinate::Body(body, BodyCoordinate::Position(k)) => {
-                self.words("body", &self.model.bodies[body].name);
-                self.words("coordinate", ["x", "y", "z"][k]);
             }
             other => unreachable!("importers do not make {other:?}"),
         }

@@ -113,8 +113,6 @@ pub struct TreeLink {
     pub rate: [Vector3<f64>; 2],
     /// Of a free link: stiffness (N/m, N m/rad) and damping (N s/m, N m s/rad) that hold it where it is drawn, the same in all directions.
     pub free_spring: [f64; 2],
-    /// Its place comes from outside; it has no joints.
-    pub is_prescribed: bool,
     /// Between the joints of one body of the file; the next link is that body or between its joints too.
     pub is_between: bool,
     /// In the frame of the link.
@@ -126,7 +124,7 @@ pub struct TreeLink {
 impl TreeLink {
     /// Whether it is part of the body of its parent.
     pub fn is_merged(&self) -> bool {
-        self.joints.is_empty() && !self.is_free && !self.is_prescribed
+        self.joints.is_empty() && !self.is_free
     }
 }
 
@@ -300,7 +298,6 @@ fn add_body(
         angular_velocity: rate.spin.into(),
         center_of_mass: mass.center.into(),
         shape: link.mesh.clone().map(BodyShape::Mesh),
-        prescribed: link.is_prescribed,
         ..Body::default()
     });
 }

@@ -27,7 +27,7 @@ pub struct BodyReader<'a> {
     pub sites: Vec<(String, Option<usize>, FramePlacement, XmlNode)>,
     /// Geoms that may touch, if contacts are asked for.
     pub contacts: Option<Vec<ContactGeom>>,
-    /// The link at the place of each mocap body, which is the next link; none if nothing hangs on it.
+    /// The first link of each mocap body; none if nothing hangs on it.
     pub mocaps: Vec<Option<usize>>,
     /// Bodies and sites that equalities name.
     pub(super) equality_names: Vec<String>,
@@ -247,21 +247,23 @@ impl<'a> BodyReader<'a> {
             joints: vec![],
             is_free,
             is_between: false,
-            is_prescribed: false,
             rate: [Vector3::zeros(); 2],
             free_start: None,
             free_spring,
             mass,
             mesh: None,
         };
-        let count_before = self.coordinates.len();
-        let driven = is_mocap.then(|| self.mocap(node, &mut link)).flatten();
-        let is_driven = driven.is_some();
-        let index = self.add_chain(link, driven.unwrap_or(joints));
-        if is_driven {
-            // They are none of the file.
-            self.coordinates.truncate(count_before);
-        }
+        let index = match is_mocap.then(|| self.mocap(node, &mut link)).flatten() {
+            None => self.add_chain(link, joints),
+            Some(driven) => {
+                let (first, count) = (self.links.len(), self.coordinates.len());
+                let index = self.add_chain(link, driven);
+                // They are none of the file.
+                self.coordinates.truncate(count);
+                self.mocaps.push(Some(first));
+                index
+            }
+        };
         if let Some(mut contacts) = self.contacts.take() {
             for part in self.parts(node, class_name, &["geom"])? {
                 let class = part.class.as_deref();

@@ -97,14 +97,14 @@ fn mocaps(xml: &XmlFiles, node: XmlNode, reader: &mut BodyReader) -> Result<()> 
             rotations.as_mut().map(NumberList::rotation).transpose()?;
             continue;
         };
-        let [position, rotation] = [place, place + 1].map(|link| reader.links[link].placement);
-        let position = positions
-            .as_mut()
-            .map_or(Ok(position.position), NumberList::vector)?;
-        let rotation = rotations
-            .as_mut()
-            .map_or(Ok(rotation.rotation), NumberList::rotation)?;
-        super::mocap::set_start(reader, place, FramePlacement { position, rotation });
+        let mut pose = super::mocap::drawn(&reader.links, place);
+        if let Some(positions) = &mut positions {
+            pose.position = positions.vector()?;
+        }
+        if let Some(rotations) = &mut rotations {
+            pose.rotation = rotations.rotation()?;
+        }
+        super::mocap::set_start(reader, place, pose);
     }
     positions.map_or(Ok(()), NumberList::end)?;
     rotations.map_or(Ok(()), NumberList::end)

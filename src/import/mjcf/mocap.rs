@@ -1,25 +1,37 @@
-//! `mocap` bodies: their poses come from outside. One that something hangs on becomes two bodies, a prescribed one at its place and one
-//! that turns on it, and six inputs: x, y, z in the ground frame, and roll, pitch, yaw about the axes of the ground since the drawn pose,
+//! `mocap` bodies: their poses come from outside. One that something hangs on is driven in six coordinates, each with an input: x, y, z in the
+//! ground frame, and yaw, pitch, roll about the axes of the ground since the drawn pose,
 //!
 //! ```text
-//!   R = Rz(yaw) Ry(pitch) Rx(roll) R_drawn,      |pitch| < 90°
+//!   R = Rz(yaw) Ry(pitch) Rx(roll) R_drawn
 //! ```
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, UnitQuaternion, Vector3};
 
 use super::body::BodyReader;
 use crate::import::draft::Draft;
 use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::tree::{TreeFreedom, TreeJoint, TreeLink, TreeMap};
 use crate::import::xml::{Concern, Fate, XmlFiles, XmlNode};
-use crate::model::{BodyCoordinate, Motion, MotionLaw, PrescribedCoordinate, Target};
+use crate::model::{JointCoordinate, Motion, MotionLaw, PrescribedCoordinate, Target};
 
-/// Names of the angles and their axes, from the ground outwards.
-const ANGLES: [(&str, [f64; 3]); 3] = [
-    ("yaw", [0.0, 0.0, 1.0]),
-    ("pitch", [0.0, 1.0, 0.0]),
-    ("roll", [1.0, 0.0, 0.0]),
+/// Names of the coordinates and their axes, from the ground outwards.
+const COORDINATES: [(&str, TreeFreedom, [f64; 3]); 6] = [
+    ("x", TreeFreedom::Slide, [1.0, 0.0, 0.0]),
+    ("y", TreeFreedom::Slide, [0.0, 1.0, 0.0]),
+    ("z", TreeFreedom::Slide, [0.0, 0.0, 1.0]),
+    ("yaw", TreeFreedom::Hinge, [0.0, 0.0, 1.0]),
+    ("pitch", TreeFreedom::Hinge, [0.0, 1.0, 0.0]),
+    ("roll", TreeFreedom::Hinge, [1.0, 0.0, 0.0]),
 ];
+
+/// Mass properties of what is driven: any that are those of a body, since they change nothing but the efforts of the drives.
+fn driven_mass() -> MassProperties {
+    MassProperties {
+        mass: 1.0,
+        center: Vector3::zeros(),
+        inertia: Matrix3::identity() * 0.01,
+    }
+}
 
 /// The names that equalities have for bodies and sites.
 pub fn named_in_equalities(xml: &XmlFiles, root: XmlNode) -> Vec<String> {
@@ -43,8 +55,7 @@ impl BodyReader<'_> {
             || (xml.children(node).iter()).any(|child| self.moves_something(*child))
     }
 
-    /// The link at the place of a mocap body, which is to be added before it; `link` becomes one that turns on it. `None` if nothing hangs
-    /// on the body, which then stays where it is.
+    /// The joints of a mocap body; `None` if nothing hangs on it, and it stays where it is.
     pub(super) fn mocap(&mut self, node: XmlNode, link: &mut TreeLink) -> Option<Vec<TreeJoint>> {
         let xml = self.defaults.xml;
         if !self.moves_something(node) {
@@ -53,73 +64,85 @@ impl BodyReader<'_> {
             self.mocaps.push(None);
             return None;
         }
-        let place = self.links.len();
         let FramePlacement { position, rotation } = link.placement;
-        self.links.push(TreeLink {
-            name: format!("{}_place", link.name),
-            comment: format!("place of the mocap {}", link.comment),
-            placement: FramePlacement::translation(position.into()),
-            is_prescribed: true,
-            mass: MassProperties::default(),
-            ..link.clone()
-        });
-        let joints = ANGLES.map(|(name, axis)| TreeJoint {
-            name: format!("{}_{name}", link.name),
-            position: link.position,
-            comment: format!("{name} of the mocap body"),
-            axis: rotation.inverse() * Vector3::from(axis),
-            // Of the middle one: the joint is singular at a quarter turn.
-            range: Some([-1.57, 1.57]),
-            ..TreeJoint::new(TreeFreedom::Hinge)
-        });
-        // What is prescribed has no inertia to speak of.
+        let joint = |k: usize| {
+            let (name, freedom, axis) = COORDINATES[k];
+            let reference = position.get(k).copied().unwrap_or(0.0);
+            TreeJoint {
+                name: format!("{}_{name}", link.name),
+                position: link.position,
+                comment: format!("{name} of a mocap body"),
+                axis: rotation.inverse() * Vector3::from(axis),
+                reference,
+                start: reference,
+                ..TreeJoint::new(freedom)
+            }
+        };
+        let joints = (0..6).map(joint).collect();
         link.mass = MassProperties::default();
         link.comment = format!("mocap {}", link.comment);
-        link.parent = Some(place);
-        link.placement = FramePlacement::rotation(rotation);
-        self.mocaps.push(Some(place));
-        Some(joints.into())
+        Some(joints)
     }
 }
 
-/// Sets the start of the mocap body at a place.
-pub fn set_start(reader: &mut BodyReader, place: usize, pose: FramePlacement) {
-    reader.links[place].free_start = Some(FramePlacement::translation(pose.position.into()));
-    let body = &mut reader.links[place + 1];
-    let turn: UnitQuaternion<f64> = pose.rotation * body.placement.rotation.inverse();
-    let (roll, pitch, yaw) = turn.euler_angles();
-    for (joint, angle) in body.joints.iter_mut().zip([yaw, pitch, roll]) {
-        joint.start = angle;
-    }
-}
-
-/// Adds the motions of mocap bodies and the inputs that drive them; `places` are the links there.
-pub fn add(places: &[Option<usize>], links: &[TreeLink], map: &TreeMap, draft: &mut Draft) {
-    for &place in places.iter().flatten() {
-        let (Some(body), link) = (map.links[place].0, &links[place + 1]) else {
-            continue;
-        };
-        let position = links[place].free_start.unwrap_or(links[place].placement);
-        for (k, axis) in ["x", "y", "z"].into_iter().enumerate() {
-            let on = PrescribedCoordinate::Body(body, BodyCoordinate::Position(k));
-            let name = format!("{}_{axis}", link.name);
-            add_motion(draft, &name, on, position.position[k]);
+/// Gives mass to the links of mocap bodies.
+pub fn give_mass(reader: &mut BodyReader) {
+    for first in reader.mocaps.clone().into_iter().flatten() {
+        let places: Vec<(usize, usize)> = joints(&reader.links, first).collect();
+        for (link, _) in places {
+            reader.links[link].mass = driven_mass();
         }
-        for (joint, of) in link.joints.iter().zip(&map.coordinates[place + 1]) {
-            if let Some(of) = of {
-                let on = PrescribedCoordinate::Joint(of.coordinate);
-                add_motion(draft, &joint.name, on, joint.start);
+    }
+}
+
+/// The joints of the mocap body whose links begin with `first`.
+fn joints(links: &[TreeLink], first: usize) -> impl Iterator<Item = (usize, usize)> {
+    let all = (first..links.len()).flat_map(|k| (0..links[k].joints.len()).map(move |j| (k, j)));
+    all.take(COORDINATES.len())
+}
+
+/// Where the drawn pose of the mocap body whose links begin with `first` is.
+pub fn drawn(links: &[TreeLink], first: usize) -> FramePlacement {
+    links[first].placement
+}
+
+/// Sets the start of the mocap body whose links begin with `first`.
+pub fn set_start(reader: &mut BodyReader, first: usize, pose: FramePlacement) {
+    let turn: UnitQuaternion<f64> = pose.rotation * drawn(&reader.links, first).rotation.inverse();
+    let (roll, pitch, yaw) = turn.euler_angles();
+    let [x, y, z] = pose.position.into();
+    let places: Vec<(usize, usize)> = joints(&reader.links, first).collect();
+    for ((link, joint), value) in places.into_iter().zip([x, y, z, yaw, pitch, roll]) {
+        reader.links[link].joints[joint].start = value;
+    }
+}
+
+/// Adds the motions of mocap bodies and the inputs that drive them; `firsts` are the first of their links. Returns the coordinates.
+pub fn add(
+    firsts: &[Option<usize>],
+    links: &[TreeLink],
+    map: &TreeMap,
+    draft: &mut Draft,
+) -> Vec<JointCoordinate> {
+    let mut driven = vec![];
+    for first in firsts.iter().flatten() {
+        for (link, j) in joints(links, *first) {
+            let joint = &links[link].joints[j];
+            if let Some(of) = &map.coordinates[link][j] {
+                add_motion(draft, &joint.name, of.coordinate, joint.start);
+                driven.push(of.coordinate);
             }
         }
     }
+    driven
 }
 
-fn add_motion(draft: &mut Draft, name: &str, on: PrescribedCoordinate, start: f64) {
+fn add_motion(draft: &mut Draft, name: &str, on: JointCoordinate, start: f64) {
     let target = Target::Motion(draft.model.motions.len());
     let own = draft.element_name("motion", name, None);
     draft.model.motions.push(Motion {
         name: own,
-        on,
+        on: PrescribedCoordinate::Joint(on),
         axis: [0.0, 0.0, 1.0],
         law: MotionLaw::Input { order: 0, start },
         text_position: Default::default(),

@@ -93,25 +93,11 @@ pub fn read(
     include::expand(xml, root, path, &resources)?;
     let xml = &*xml;
     xml.keep(root);
-    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
-    let name = xml
-        .value(root, "model")
-        .map(str::to_owned)
-        .or(stem)
-        .unwrap_or_default();
     let mut settings = CompilerSettings::new(xml, root)?;
     let defaults = DefaultClasses::new(xml, root)?;
     let folder = settings.mesh_folder.as_deref();
     settings.meshes = MeshAssets::new(&defaults, root, folder, &resources);
-    let mut draft = Draft::default();
-    draft.model.name = super::model_name(&name);
-    draft.model.gravity = gravity(xml, root)?;
-    draft.head.push(format!(
-        "From {}, model \"{name}\". `biela import` wrote this file; edit it as you like.",
-        path.file_name()
-            .map(|f| f.to_string_lossy())
-            .unwrap_or_default(),
-    ));
+    let mut draft = titled(xml, root, path)?;
     let worlds = xml.all(root, "worldbody");
     let Some(world) = worlds.first() else {
         return Err(xml.error(root, "there is no <worldbody>"));
@@ -124,6 +110,7 @@ pub fn read(
     if settings.total_mass > 0.0 {
         scale(&mut reader.links, settings.total_mass);
     }
+    mocap::give_mass(&mut reader);
     let mut controls = vec![];
     if let Some(key) = &options.keyframe {
         controls = keyframe::start(xml, root, key, &mut reader)?;
@@ -141,7 +128,7 @@ pub fn read(
     } = reader;
     refuse_points(xml, &links)?;
     let map = tree::add(&mut draft, &mut links);
-    mocap::add(&mocaps, &links, &map, &mut draft);
+    let driven = mocap::add(&mocaps, &links, &map, &mut draft);
     let tree = MjcfTree {
         links,
         bodies,
@@ -149,16 +136,7 @@ pub fn read(
         sites,
         map,
     };
-    let tendons = tendon::add(&settings, &defaults, root, &tree, &mut draft)?;
-    let parts = (&tree, &tendons);
-    match settings.is_off("equality") {
-        true => drop_lists(xml, root, "equality"),
-        false => equality::add(&defaults, root, parts, &mut draft)?,
-    }
-    match settings.is_off("actuation") {
-        true => drop_lists(xml, root, "actuator"),
-        false => actuator::add(&settings, &defaults, root, (parts, &controls), &mut draft)?,
-    }
+    add_actions(&settings, &defaults, (root, &tree), &controls, &mut draft)?;
     let contacts = contacts.filter(|_| !settings.is_off("contact"));
     contact::add(
         &settings,
@@ -167,16 +145,54 @@ pub fn read(
         &tree,
         &mut draft,
     )?;
-    // Of what is driven from outside, the inputs say where it is.
-    let is_driven = |k: &usize| mocaps.iter().flatten().any(|place| place + 1 == *k);
-    for (_, coordinates) in (tree.map.coordinates.iter().enumerate()).filter(|(k, _)| !is_driven(k))
-    {
-        (coordinates.iter().flatten()).for_each(|coordinate| draft.add_joint_outputs(coordinate));
+    for coordinate in tree.map.coordinates.iter().flatten().flatten() {
+        // Of what is driven from outside, the inputs say where it is.
+        if !driven.contains(&coordinate.coordinate) {
+            draft.add_joint_outputs(coordinate);
+        }
     }
     add_pose_outputs(&tree, &mut draft);
     defaults.drop_unused();
     drop_the_rest(&defaults, root);
     Ok(draft)
+}
+
+/// A draft with its name and gravity.
+fn titled(xml: &XmlFiles, root: XmlNode, path: &Path) -> Result<Draft> {
+    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let given = xml.value(root, "model").map(str::to_owned);
+    let name = given.or(stem).unwrap_or_default();
+    let mut draft = Draft::default();
+    draft.model.name = super::model_name(&name);
+    draft.model.gravity = gravity(xml, root)?;
+    draft.head.push(format!(
+        "From {}, model \"{name}\". `biela import` wrote this file; edit it as you like.",
+        path.file_name()
+            .map(|f| f.to_string_lossy())
+            .unwrap_or_default(),
+    ));
+    Ok(draft)
+}
+
+/// Adds what acts on the bodies besides their joints: tendons, equalities, actuators.
+fn add_actions(
+    settings: &CompilerSettings,
+    defaults: &DefaultClasses,
+    (root, tree): (XmlNode, &MjcfTree),
+    controls: &[f64],
+    draft: &mut Draft,
+) -> Result<()> {
+    let tendons = tendon::add(settings, defaults, root, tree, draft)?;
+    let parts = (tree, &tendons);
+    match settings.is_off("equality") {
+        true => drop_lists(defaults.xml, root, "equality"),
+        false => equality::add(defaults, root, parts, draft)?,
+    }
+    match settings.is_off("actuation") {
+        true => drop_lists(defaults.xml, root, "actuator"),
+        false => actuator::add(settings, defaults, root, (parts, controls), draft)?,
+    }
+    Ok(())
 }
 
 /// Gravity, and what the options say besides.

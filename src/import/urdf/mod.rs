@@ -365,7 +365,6 @@ impl Robot {
                     placement: Default::default(),
                     joints: vec![],
                     is_free: false,
-                    is_prescribed: false,
                     is_between: false,
                     rate: [Vector3::zeros(); 2],
                     free_start: None,
