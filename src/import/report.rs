@@ -175,6 +175,7 @@ impl FidelityReport {
             if !reasons.is_empty() {
                 line(format!("{heading}:"));
             }
+            let most = shown_of(reasons.len(), most);
             for (reason, concern, groups) in reasons.iter().take(most) {
                 line(self.reason_line(reason, *concern, groups));
             }
@@ -184,10 +185,11 @@ impl FidelityReport {
         if !notes.is_empty() {
             line("Notes:".to_owned());
         }
-        for note in notes.iter().take(NOTES_SHOWN) {
+        let most = shown_of(notes.len(), NOTES_SHOWN);
+        for note in notes.iter().take(most) {
             line(format!("  {note}"));
         }
-        more_line(&mut line, notes.len(), NOTES_SHOWN);
+        more_line(&mut line, notes.len(), most);
         text
     }
 
@@ -314,6 +316,11 @@ impl FidelityReport {
             "notes": notes,
         })
     }
+}
+
+/// How many of `all` are shown: one more than `most` takes no more room than a line that says so.
+fn shown_of(all: usize, most: usize) -> usize {
+    if all == most + 1 { all } else { most }
 }
 
 /// Says how many of `all` are not shown.

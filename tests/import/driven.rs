@@ -105,10 +105,11 @@ fn a_mocap_body_moves_what_hangs_on_it() {
         );
         rods.push(value(&mut instance, "pin_position"));
     }
-    // The rod has been set swinging, in all formulations alike.
+    // The rod has been set swinging, in all formulations nearly alike: the hand jumps by up to 1 cm at each communication point, and where a
+    // jump leaves the rod hangs on the metric in which the equations are closed (masses, or joint coordinates).
     assert!(rods[0].abs() > 0.01, "{rods:?}");
     assert!(
-        rods.iter().all(|rod| (rod - rods[0]).abs() < 1e-4),
+        rods.iter().all(|rod| (rod - rods[0]).abs() < 2e-3),
         "{rods:?}"
     );
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use biela::import::{ImportOptions, Imported, import};
+use biela::model::Output;
 use biela::{Instance, Model};
 use serde_json::{Value, json};
 
@@ -41,7 +42,6 @@ fn at(path: &Path, state: &Value, dofs: usize) -> (Model, Option<f64>) {
         mut model, text, ..
     } = imported(path, start.collect()).unwrap();
     let bodies = bodies(&text);
-    let template = model.outputs.first().cloned();
     model.outputs.clear();
     model
         .joints
@@ -72,9 +72,12 @@ fn at(path: &Path, state: &Value, dofs: usize) -> (Model, Option<f64>) {
         }
         if number.is_some() {
             for field in ["ax", "ay", "az", "alphax", "alphay", "alphaz"] {
-                let mut output = template.clone().expect("a joint has outputs");
-                output.name = format!("{}_{field}", body.name);
-                output.source = format!("{}.{field}", body.name);
+                let output = Output {
+                    name: format!("{}_{field}", body.name),
+                    source: format!("{}.{field}", body.name),
+                    unit: None,
+                    text_position: Default::default(),
+                };
                 model.outputs.push(output);
             }
         }
