@@ -101,11 +101,9 @@ fn judged(what: &str, model: &Model) -> [(f64, u64); 3] {
 }
 
 fn found(ending: &str, folders: &[&str], stem: &str) -> PathBuf {
-    let all = robots(ending, folders).into_iter();
+    let mut all = robots(ending, folders).into_iter();
     let named = |path: &PathBuf| path.file_stem().is_some_and(|own| own == stem);
-    all.filter(named)
-        .next()
-        .unwrap_or_else(|| panic!("no {stem}"))
+    all.find(named).unwrap_or_else(|| panic!("no {stem}"))
 }
 
 #[test]
