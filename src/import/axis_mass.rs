@@ -2,7 +2,8 @@
 //!
 //! Two bodies joined by a hinge move alike on its axis: mass there may belong to either of them, and the mechanism moves the same
 //! (regrouping of inertial parameters). A link between two hinges gets such mass from the body behind it, two points p ± l b on the axis
-//! b of the hinge between them, and where that one has none to give from the body before it, on the axis of the hinge there.
+//! b of the hinge between them, and where that one has none to give from the body before it, on the axis of the hinge there. Where that
+//! is the ground, the axis is at rest, and any mass on it changes nothing.
 //!
 //! ```text
 //!   Σ = ∫ (x, 1)(x, 1)ᵀ dm  of the giver,   P = m [(p, 1)(p, 1)ᵀ + l² (b, 0)(b, 0)ᵀ],   Σ − ε P is that of a body for ε λ_max(Σ⁻¹ P) < 1
@@ -16,9 +17,11 @@ use super::tree::{TreeFreedom, TreeJoint, TreeLink, TreeMap};
 /// Part of the largest possible mass that is given away: the giver keeps an inertia as well conditioned as half of its own.
 const PART: f64 = 0.5;
 
-/// Gives mass to the links between joints; `masses` are those of the bodies of the model.
-pub fn share(links: &[TreeLink], map: &TreeMap, masses: &mut [MassProperties]) {
-    for k in (0..links.len()).rev().filter(|k| links[*k].is_between) {
+/// Gives mass to the links between joints; `masses` are those of the bodies of the model. Returns the links that have mass of the ground.
+pub fn share(links: &[TreeLink], map: &TreeMap, masses: &mut [MassProperties]) -> Vec<usize> {
+    let mut of_ground = vec![];
+    let lacks = |k: &usize| links[*k].is_between && links[*k].mass.mass == 0.0;
+    for k in (0..links.len()).rev().filter(lacks) {
         let Some(own) = map.links[k].0 else { continue };
         // Links of one body have one frame in the drawn pose, in which joints are given.
         let behind = (links[k + 1].joints.first(), map.links[k + 1].0);
@@ -31,10 +34,19 @@ pub fn share(links: &[TreeLink], map: &TreeMap, masses: &mut [MassProperties]) {
         if masses[own].mass > 0.0 {
             continue;
         }
-        let Some((Some(giver), at)) = links[k].parent.map(|parent| map.links[parent]) else {
-            continue;
-        };
+        let above = links[k].parent.map(|parent| map.links[parent]);
+        let (giver, at) = above.unwrap_or_default();
         if let [hinge] = &links[k].joints[..] {
+            let Some(giver) = giver else {
+                // The axis is at rest. As much as the body behind it has, and as long.
+                let body = (k..links.len()).find(|k| !links[*k].is_between);
+                let body = body.and_then(|k| map.links[k].0).map(|b| masses[b]);
+                if let Some((point, along)) = body.as_ref().and_then(|of| on_axis(hinge, of)) {
+                    masses[own] = line(body.map_or(0.0, |of| of.mass), point, along);
+                    of_ground.push(k);
+                }
+                continue;
+            };
             let drawn = at.then(&links[k].placement);
             let mut placed = hinge.clone();
             placed.point = drawn.point(hinge.point);
@@ -46,6 +58,7 @@ pub fn share(links: &[TreeLink], map: &TreeMap, masses: &mut [MassProperties]) {
             masses[own] = given.placed(&drawn.inverse());
         }
     }
+    of_ground
 }
 
 /// Gives mass on the axis of a hinge from one body to another; both have one frame.
@@ -56,30 +69,39 @@ fn give(hinge: &TreeJoint, masses: &mut [MassProperties], [from, to]: [usize; 2]
     }
 }
 
-/// The mass on the axis of a hinge that a body can give.
-fn part_on_axis(hinge: &TreeJoint, of: &MassProperties) -> Option<MassProperties> {
+/// Two points p ± l b on the axis of a hinge that are as long as a body is, its largest radius of gyration: p and l b.
+fn on_axis(hinge: &TreeJoint, of: &MassProperties) -> Option<(Vector3<f64>, Vector3<f64>)> {
     if hinge.freedom != TreeFreedom::Hinge || !(of.mass > 0.0) {
         return None;
     }
     let point = hinge.point + hinge.axis * hinge.axis.dot(&(of.center - hinge.point));
-    // As long as the body itself is: its largest radius of gyration.
     let length = (second_moments(of).symmetric_eigenvalues().max() / of.mass).max(0.0);
-    let along = hinge.axis * length.sqrt();
+    Some((point, hinge.axis * length.sqrt()))
+}
+
+/// Mass in two points p ± l b.
+fn line(mass: f64, center: Vector3<f64>, along: Vector3<f64>) -> MassProperties {
+    MassProperties {
+        mass,
+        center,
+        inertia: (Matrix3::identity() * along.norm_squared() - along * along.transpose()) * mass,
+    }
+}
+
+/// The mass on the axis of a hinge that a body can give.
+fn part_on_axis(hinge: &TreeJoint, of: &MassProperties) -> Option<MassProperties> {
+    let (point, along) = on_axis(hinge, of)?;
     let place = Vector4::new(point.x, point.y, point.z, 1.0);
     let shift = Vector4::new(along.x, along.y, along.z, 0.0);
-    let line = (place * place.transpose() + shift * shift.transpose()) * of.mass;
+    let points = (place * place.transpose() + shift * shift.transpose()) * of.mass;
     // Eigenvalues of L⁻¹ P L⁻ᵀ with Σ = L Lᵀ.
     let lower = Cholesky::new(pseudo_inertia(of))?.l();
-    let half = lower.solve_lower_triangular(&line)?;
+    let half = lower.solve_lower_triangular(&points)?;
     let whole = lower.solve_lower_triangular(&half.transpose())?;
     let largest = SymmetricEigen::new((whole + whole.transpose()) * 0.5);
     let mass = of.mass * PART / largest.eigenvalues.max();
     // What is left after rounding is no mass to reckon with.
-    (mass > 1e-9 * of.mass).then(|| MassProperties {
-        mass,
-        center: point,
-        inertia: (Matrix3::identity() * along.norm_squared() - along * along.transpose()) * mass,
-    })
+    (mass > 1e-9 * of.mass).then(|| line(mass, point, along))
 }
 
 /// A body without a part of it.

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::report::ImportNote;
+use nalgebra::Vector3;
+
+use super::frame::FramePlacement;
+use super::report::{ImportNote, RENAMED};
 use super::xml::XmlPosition;
 use crate::model::{
-    Force, ForceApplication, ForceKind, Input, JointCoordinate, Model, Motion, MotionLaw, Output,
-    PrescribedCoordinate, SpringDefinition,
+    BodyRef, Force, ForceApplication, ForceKind, Input, JointCoordinate, JointFrame,
+    JointPlacement, Model, Motion, MotionLaw, Output, PrescribedCoordinate, SpringDefinition,
 };
 
 /// Names that elements of a model file may not have.
@@ -59,7 +62,7 @@ impl Draft {
         let chosen = free_name(kind, name, &|n| taken(n, &self.elements));
         self.elements.insert(chosen.clone());
         if chosen != name {
-            self.note(format!("{kind} \"{name}\" is called {chosen}"), position);
+            self.note(format!("{kind} \"{name}{RENAMED}{chosen}"), position);
         }
         chosen
     }
@@ -80,6 +83,37 @@ impl Draft {
             name,
             kind: ForceKind::SpringDamper(spring),
             on: ForceApplication::Joint(of.coordinate),
+            text_position: Default::default(),
+        });
+    }
+
+    /// Adds springs and dampers between a frame of each of two bodies: factors along x, y, z, then about them.
+    pub fn add_bushing(
+        &mut self,
+        name: &str,
+        bodies: [BodyRef; 2],
+        frames: [FramePlacement; 2],
+        [stiffness, damping]: [[f64; 6]; 2],
+    ) {
+        let name = self.element_name("force", &format!("{name}_spring"), None);
+        let frame = |at: FramePlacement| {
+            let direction = |v: Vector3<f64>| {
+                let v: [f64; 3] = (at.rotation * v).normalize().into();
+                v.map(|x| x + 0.0)
+            };
+            JointFrame {
+                point: at.position.into(),
+                axis: direction(Vector3::x()),
+                reference_direction: direction(Vector3::y()),
+            }
+        };
+        self.model.forces.push(Force {
+            name,
+            kind: ForceKind::Bushing { stiffness, damping },
+            on: ForceApplication::Frames {
+                bodies,
+                at: JointPlacement::BodyFrames(frames.map(frame)),
+            },
             text_position: Default::default(),
         });
     }

@@ -6,6 +6,7 @@
 //! | `xml` | elements with positions, their fates |
 //! | `report` | the fidelity report |
 //! | `axis_mass` | mass on the axes between several joints of a body |
+//! | `combined_joint` | several joints of a link as one joint of the model |
 //! | `draft` | the model under construction: names, notes |
 //! | `frame` | placements, sums of inertias |
 //! | `link_rate` | velocities at the start |
@@ -17,6 +18,7 @@
 //! | `mjcf` | MJCF |
 
 mod axis_mass;
+mod combined_joint;
 mod draft;
 mod frame;
 mod link_rate;

@@ -5,7 +5,7 @@ use super::frame::MassProperties;
 use super::tree::{TreeFreedom, TreeLink};
 
 /// Moment of inertia over mass (m²) below which a link has none about an axis: a hundredth of a micrometre.
-const NO_INERTIA: f64 = 1e-16;
+pub const NO_INERTIA: f64 = 1e-16;
 
 /// Removes joints that move no inertia: nothing determines their acceleration.
 pub fn fix_joints_without(draft: &mut Draft, links: &mut [TreeLink]) {
@@ -48,4 +48,26 @@ pub fn fix_joints_without(draft: &mut Draft, links: &mut [TreeLink]) {
             behind[p] = behind[p].with(&placed);
         }
     }
+}
+
+/// A free link that nothing gives the inertia to turn, if there is one: neither it nor what is fixed to it has some, and no hinge or slide
+/// carries what has.
+pub fn free_without(links: &[TreeLink]) -> Option<&TreeLink> {
+    let mut own: Vec<MassProperties> = links.iter().map(|link| link.mass).collect();
+    let mut is_carried = vec![false; links.len()];
+    for k in (0..links.len()).rev() {
+        let (link, total) = (&links[k], own[k]);
+        let Some(p) = link.parent else { continue };
+        if link.is_merged() {
+            own[p] = own[p].with(&total.placed(&link.placement));
+            is_carried[p] |= is_carried[k];
+        } else {
+            is_carried[p] |= (link.joints.iter()).any(|joint| joint.freedom != TreeFreedom::Ball);
+        }
+    }
+    let turns = |of: &MassProperties| {
+        of.mass > 0.0 && of.inertia.symmetric_eigenvalues().min() > NO_INERTIA * of.mass
+    };
+    let lacks = |k: &usize| links[*k].is_free && !is_carried[*k] && !turns(&own[*k]);
+    (0..links.len()).find(lacks).map(|k| &links[k])
 }

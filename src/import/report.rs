@@ -9,10 +9,12 @@ use super::xml::{Concern, Fate, XmlFiles, XmlPosition};
 
 /// Lines of a group that the text shows.
 const LINES_SHOWN: usize = 4;
-/// Groups of the text; the others are counted.
-const GROUPS_SHOWN: usize = 12;
-/// Notes of the text; the others are counted.
-const NOTES_SHOWN: usize = 8;
+/// Reasons of the text for what was dropped and approximated, and notes; the others are counted. All of it is half a screen.
+const DROPPED_SHOWN: usize = 7;
+const APPROXIMATED_SHOWN: usize = 3;
+const NOTES_SHOWN: usize = 4;
+/// In notes about names that were changed.
+pub const RENAMED: &str = "\" is called ";
 /// Why the importer did not read something.
 const UNREAD: &str = "not known to the importer";
 
@@ -146,7 +148,11 @@ impl FidelityReport {
         let mut text = String::new();
         let mut line =
             |words: String| writeln!(text, "{words}").expect("a String takes everything");
-        line(format!("{}, {} files read", self.format, self.files.len()));
+        let files = match self.files.len() {
+            1 => "1 file".to_owned(),
+            many => format!("{many} files"),
+        };
+        line(format!("{}, {files} read", self.format));
         let shown = |count: FidelityCount| {
             format!(
                 "{:>6} elements {:>6} attributes",
@@ -157,52 +163,99 @@ impl FidelityReport {
         line(format!("  kept          {}", shown(self.kept)));
         line(format!("  approximated  {}", shown(self.approximated)));
         line(format!("  dropped       {}", shown(self.dropped)));
-        for (fate, heading) in [("dropped", "Dropped"), ("approximated", "Approximated")] {
+        line(match self.lost_dynamics().is_empty() {
+            true => "Nothing that changes the motion was dropped.".to_owned(),
+            false => "What is dropped as [dynamics] changes the motion.".to_owned(),
+        });
+        for (fate, heading, most) in [
+            ("dropped", "Dropped", DROPPED_SHOWN),
+            ("approximated", "Approximated", APPROXIMATED_SHOWN),
+        ] {
             let reasons = self.by_reason(fate);
             if !reasons.is_empty() {
                 line(format!("{heading}:"));
             }
-            for (reason, concern, groups) in reasons.iter().take(GROUPS_SHOWN) {
-                let mut positions: Vec<XmlPosition> =
-                    groups.iter().flat_map(|g| g.positions.clone()).collect();
-                positions.sort();
-                positions.dedup_by_key(|at| (at.file, at.line));
-                let tags: Vec<&str> = groups.iter().map(|g| g.what.as_str()).collect();
-                let what = match &tags[..] {
-                    [first, second, _, rest @ ..] => {
-                        format!("{first}, {second} and {} more", rest.len() + 1)
-                    }
-                    few => few.join(", "),
-                };
-                let concern = concern.map_or(String::new(), |c| format!("[{}] ", c.name()));
-                line(format!(
-                    "  {concern}{what}: {reason} ({})",
-                    lines(&positions)
-                ));
+            let most = shown_of(reasons.len(), most);
+            for (reason, concern, groups) in reasons.iter().take(most) {
+                line(self.reason_line(reason, *concern, groups));
             }
-            if reasons.len() > GROUPS_SHOWN {
-                line(format!(
-                    "  and {} more in the report (--report)",
-                    reasons.len() - GROUPS_SHOWN
-                ));
-            }
+            more_line(&mut line, reasons.len(), most);
         }
-        if !self.notes.is_empty() {
+        let notes = self.notes_in_short();
+        if !notes.is_empty() {
             line("Notes:".to_owned());
         }
-        for note in self.notes.iter().take(NOTES_SHOWN) {
-            let at = note
-                .position
-                .map_or(String::new(), |at| format!(" (line {})", at.line));
-            line(format!("  {}{at}", note.text));
+        let most = shown_of(notes.len(), NOTES_SHOWN);
+        for note in notes.iter().take(most) {
+            line(format!("  {note}"));
         }
-        if self.notes.len() > NOTES_SHOWN {
-            line(format!(
-                "  and {} more in the report (--report)",
-                self.notes.len() - NOTES_SHOWN
-            ));
-        }
+        more_line(&mut line, notes.len(), most);
         text
+    }
+
+    fn reason_line(
+        &self,
+        reason: &str,
+        concern: Option<Concern>,
+        groups: &[&FidelityGroup],
+    ) -> String {
+        let mut positions: Vec<XmlPosition> =
+            groups.iter().flat_map(|g| g.positions.clone()).collect();
+        positions.sort();
+        positions.dedup_by_key(|at| (at.file, at.line));
+        let tags: Vec<&str> = groups.iter().map(|g| g.what.as_str()).collect();
+        let what = match &tags[..] {
+            [first, second, _, rest @ ..] => {
+                format!("{first}, {second} and {} more", rest.len() + 1)
+            }
+            few => few.join(", "),
+        };
+        let concern = concern.map_or(String::new(), |c| format!("[{}] ", c.name()));
+        format!("  {concern}{what}: {reason} ({})", self.lines(&positions))
+    }
+
+    /// The notes as lines; names that were changed are one of them.
+    fn notes_in_short(&self) -> Vec<String> {
+        let placed = |note: &ImportNote| match note.position {
+            Some(at) => format!("{} ({})", note.text, self.lines(&[at])),
+            None => note.text.clone(),
+        };
+        let renamed = |note: &&ImportNote| note.text.contains(RENAMED);
+        let mut lines: Vec<String> = (self.notes.iter().filter(|note| !renamed(note)))
+            .map(placed)
+            .collect();
+        let names: Vec<&ImportNote> = self.notes.iter().filter(renamed).collect();
+        match &names[..] {
+            [] => {}
+            [one] => lines.push(placed(one)),
+            [first, rest @ ..] => {
+                let many = format!("{}; {} more names were changed", placed(first), rest.len());
+                lines.insert(lines.len().min(NOTES_SHOWN - 1), many);
+            }
+        }
+        lines
+    }
+
+    /// Where things are: lines of the first file, `file:line` in others.
+    fn lines(&self, positions: &[XmlPosition]) -> String {
+        let shown = positions.iter().take(LINES_SHOWN).map(|at| match at.file {
+            0 => at.line.to_string(),
+            other => {
+                let name = self.files[other].rsplit(['/', '\\']).next();
+                format!("{}:{}", name.unwrap_or_default(), at.line)
+            }
+        });
+        let shown: Vec<String> = shown.collect();
+        let word = if positions.len() == 1 {
+            "line"
+        } else {
+            "lines"
+        };
+        let more = match positions.len().saturating_sub(LINES_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{word} {}{more}", shown.join(", "))
     }
 
     /// Groups of a fate with the same reason, what changes the motion first.
@@ -265,18 +318,15 @@ impl FidelityReport {
     }
 }
 
-fn lines(positions: &[XmlPosition]) -> String {
-    let shown: Vec<String> = (positions.iter().take(LINES_SHOWN))
-        .map(|at| at.line.to_string())
-        .collect();
-    let word = if positions.len() == 1 {
-        "line"
-    } else {
-        "lines"
-    };
-    let more = match positions.len().saturating_sub(LINES_SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{word} {}{more}", shown.join(", "))
+/// How many of `all` are shown: one more than `most` takes no more room than a line that says so.
+fn shown_of(all: usize, most: usize) -> usize {
+    if all == most + 1 { all } else { most }
+}
+
+/// Says how many of `all` are not shown.
+fn more_line(line: &mut dyn FnMut(String), all: usize, shown: usize) {
+    if all > shown {
+        let more = all - shown;
+        line(format!("  and {more} more in the report (--report)"));
+    }
 }

@@ -63,8 +63,11 @@ impl Resources {
         }
         let here = std::slice::from_ref(&self.folder);
         match self.allowed(&self.folder.join(path), here) {
-            // A file of the same package, beside the folder of this one.
-            Resource::Outside => self.allowed(&self.folder.join(path), &self.package_root()),
+            // A file of the same package or of the folders given, beside the folder of this one.
+            Resource::Outside => {
+                let roots = [&self.given[..], &self.package_root()].concat();
+                self.allowed(&self.folder.join(path), &roots)
+            }
             other => other,
         }
     }

@@ -168,16 +168,36 @@ impl TextWriter<'_> {
             }
             return;
         }
-        let names = joint.bodies.map(|b| quoted(self.body_name(b)));
+        self.attachment(joint.bodies, &joint.frame, joint.kind, joint.mirrored);
+        if joint.armature != [0.0; 3] {
+            let value = match joint.kind.coordinates(3) {
+                1 => number(joint.armature[0]),
+                many => list(&joint.armature[..many]),
+            };
+            self.key("armature", &value);
+        }
+        self.limits(joint);
+        self.friction(joint);
+    }
+
+    /// Bodies and the frames in them.
+    fn attachment(
+        &mut self,
+        bodies: [BodyRef; 2],
+        at: &JointPlacement,
+        kind: JointKind,
+        mirrored: bool,
+    ) {
+        let names = bodies.map(|b| quoted(self.body_name(b)));
         self.key("bodies", &format!("[{}]", names.join(", ")));
-        if let JointPlacement::BodyFrames(frames) = &joint.frame {
+        if let JointPlacement::BodyFrames(frames) = at {
             let frames = [0, 1].map(|k| {
                 let frame = &frames[k];
                 let mut keys = vec![format!("point = {}", list(&frame.point))];
-                if matches!(joint.kind, JointKind::Universal | JointKind::Gimbal) {
+                if matches!(kind, JointKind::Universal | JointKind::Gimbal) {
                     let mut axes = vec![frame.axis, frame.reference_direction];
-                    if joint.kind == JointKind::Gimbal {
-                        axes.push(third_axis(frame, joint.mirrored));
+                    if kind == JointKind::Gimbal {
+                        axes.push(third_axis(frame, mirrored));
                     }
                     let axes: Vec<String> = axes.iter().map(|a| list(a)).collect();
                     keys.push(format!("axes = [{}]", axes.join(", ")));
@@ -193,15 +213,6 @@ impl TextWriter<'_> {
             });
             self.line(&format!("at = [\n  {},\n  {},\n]", frames[0], frames[1]));
         }
-        if joint.armature != [0.0; 3] {
-            let value = match joint.kind.coordinates(3) {
-                1 => number(joint.armature[0]),
-                many => list(&joint.armature[..many]),
-            };
-            self.key("armature", &value);
-        }
-        self.limits(joint);
-        self.friction(joint);
     }
 
     fn limits(&mut self, joint: &Joint) {
@@ -261,6 +272,14 @@ impl TextWriter<'_> {
             (ForceApplication::Joint(on), _) => *on,
             (ForceApplication::Points { bodies, points }, ForceKind::Contact(contact)) => {
                 return self.contact(contact, *bodies, points);
+            }
+            (
+                ForceApplication::Frames { bodies, at },
+                ForceKind::Bushing { stiffness, damping },
+            ) => {
+                self.attachment(*bodies, at, JointKind::Fixed, false);
+                self.key("stiffness", &list(stiffness));
+                return self.key("damping", &list(damping));
             }
             other => unreachable!("importers do not make {other:?}"),
         };
@@ -336,12 +355,21 @@ impl TextWriter<'_> {
 
     fn motion(&mut self, motion: &Motion) {
         self.table("motion", &motion.name);
-        match (motion.on, &motion.law) {
-            (PrescribedCoordinate::Joint(on), MotionLaw::Polynomial(coefficients)) => {
+        match motion.on {
+            PrescribedCoordinate::Joint(on) => {
                 let coordinate = quoted(&self.coordinate(on));
                 self.key("joint", &coordinate);
+            }
+            other => unreachable!("importers do not make {other:?}"),
+        }
+        match &motion.law {
+            MotionLaw::Polynomial(coefficients) => {
                 self.words("law", "polynomial");
                 self.key("coefficients", &list(coefficients));
+            }
+            MotionLaw::Input { order: 0, start } => {
+                self.words("law", "input");
+                self.key("start", &number(*start));
             }
             other => unreachable!("importers do not make {other:?}"),
         }

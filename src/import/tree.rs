@@ -3,19 +3,19 @@
 //! The frame of a body is that of its link, so points and axes keep their numbers. A link without freedom is merged with its parent:
 //! the mass properties are added, its frame becomes a sensor. Joints are given in the frames of their bodies.
 
-use std::f64::consts::FRAC_PI_2;
-
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
+use super::combined_joint::{combined, is_left_handed, joint_frames};
 use super::draft::{Draft, NamedCoordinate};
-use super::frame::{FramePlacement, MassProperties, perpendicular};
+use super::frame::{FramePlacement, MassProperties};
 use super::link_rate::LinkRate;
+use super::moved_inertia::{self, NO_INERTIA};
 use super::xml::{XmlNode, XmlPosition};
 use crate::linalg::elementary::rotation_about;
 use crate::model::{
     Body, BodyRef, BodyShape, Characteristic, FrictionDefinition, Joint, JointCoordinate,
-    JointFrame, JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RestitutionLaw,
-    RigidImpact, Sensor, SpringDefinition,
+    JointKind, JointLimits, JointPlacement, LimitLaw, MeshFile, RestitutionLaw, RigidImpact,
+    Sensor, SpringDefinition,
 };
 
 /// Speed below which imported dry friction is regularised (rad/s or m/s): robots move at some rad/s, and one part in a thousand of
@@ -111,12 +111,21 @@ pub struct TreeLink {
     pub free_start: Option<FramePlacement>,
     /// Of a free link at the start: velocity in ground axes, angular velocity in its own.
     pub rate: [Vector3<f64>; 2],
+    /// Of a free link: stiffness (N/m, N m/rad) and damping (N s/m, N m s/rad) that hold it where it is drawn, the same in all directions.
+    pub free_spring: [f64; 2],
     /// Between the joints of one body of the file; the next link is that body or between its joints too.
     pub is_between: bool,
     /// In the frame of the link.
     pub mass: MassProperties,
     /// What is drawn for it.
     pub mesh: Option<MeshFile>,
+}
+
+impl TreeLink {
+    /// Whether it is part of the body of its parent.
+    pub fn is_merged(&self) -> bool {
+        self.joints.is_empty() && !self.is_free
+    }
 }
 
 /// Where the links and joints are in the model.
@@ -129,6 +138,32 @@ pub struct TreeMap {
 }
 
 impl TreeJoint {
+    /// Without a name, at the origin, about or along x, with nothing acting in it.
+    pub fn new(freedom: TreeFreedom) -> Self {
+        Self {
+            name: String::new(),
+            position: XmlPosition::default(),
+            comment: String::new(),
+            freedom,
+            axis: Vector3::x(),
+            point: Vector3::zeros(),
+            reference: 0.0,
+            start: 0.0,
+            start_rotation: UnitQuaternion::identity(),
+            limits: None,
+            damping: 0.0,
+            friction: 0.0,
+            stiffness: 0.0,
+            spring_reference: 0.0,
+            armature: 0.0,
+            speed: 0.0,
+            spin: Vector3::zeros(),
+            effort_limits: None,
+            inertia: 0.0,
+            range: None,
+        }
+    }
+
     /// Motion from the drawn pose to the coordinate `value`, in the frame of the link.
     pub fn motion(&self) -> FramePlacement {
         let at = FramePlacement {
@@ -152,7 +187,7 @@ impl TreeJoint {
 
 /// Adds the links to a draft: bodies, joints, what acts in the coordinates, sensors for merged links.
 pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
-    super::moved_inertia::fix_joints_without(draft, links);
+    moved_inertia::fix_joints_without(draft, links);
     let mut map = TreeMap::default();
     // Poses of the links at the start, and of the bodies.
     let mut poses: Vec<FramePlacement> = vec![];
@@ -173,7 +208,7 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
             Some(p) => map.links[p],
             None => (None, FramePlacement::default()),
         };
-        if link.joints.is_empty() && !link.is_free {
+        if link.is_merged() {
             // In the frame of the body that it is merged with.
             let at = parent_at.then(&link.placement);
             if let Some(b) = parent_body {
@@ -191,7 +226,9 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
     for (b, owner) in owners.iter().enumerate() {
         repair(draft, &links[*owner], &mut masses[b]);
     }
-    super::axis_mass::share(links, &map, &mut masses);
+    for k in super::axis_mass::share(links, &map, &mut masses) {
+        links[k].comment += ", mass at rest on its axis";
+    }
     for (b, owner) in owners.iter().enumerate() {
         add_body(draft, &links[*owner], &body_poses[b], &masses[b]);
     }
@@ -200,11 +237,14 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
             true => vec![],
             false => add_joints(draft, link, k, &map),
         };
+        let frames = [link.placement, FramePlacement::default()];
+        let bodies = [None, map.links[k].0];
+        add_bushing(draft, &link.name, (bodies, frames), link.free_spring, 0);
         map.coordinates.push(coordinates);
     }
     for (k, link) in links.iter().enumerate() {
         let (body, at) = map.links[k];
-        if link.joints.is_empty() && !link.is_free && body.is_some() {
+        if link.is_merged() && body.is_some() {
             let name = draft.element_name("link", &link.name, Some(link.position));
             draft.comments.insert(name.clone(), link.comment.clone());
             draft.model.sensors.push(Sensor {
@@ -220,6 +260,15 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
 
 /// Makes an inertia that no body can have one that is possible.
 fn repair(draft: &mut Draft, link: &TreeLink, mass: &mut MassProperties) {
+    let size = mass.inertia.amax();
+    if size > 0.0 && size <= NO_INERTIA * mass.mass {
+        let words = format!(
+            "the inertia of link \"{}\", {size:.1e} kg.m2, is that of a point and taken as zero",
+            link.name
+        );
+        draft.note(words, Some(link.position));
+        mass.inertia.fill(0.0);
+    }
     if let Some(change) = mass.repair(INERTIA_SLACK) {
         draft.note(
             format!(
@@ -251,44 +300,6 @@ fn add_body(
         shape: link.mesh.clone().map(BodyShape::Mesh),
         ..Body::default()
     });
-}
-
-/// Joints of a link that one joint of the model stands for: its type, and the index of the coordinate of each. Coordinates of the
-/// joint that are not among them are held.
-pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
-    use TreeFreedom::{Ball, Hinge, Plane, Slide};
-    /// Cosine of directions that are perpendicular to all digits.
-    const PERPENDICULAR: f64 = 1e-12;
-    let perpendicular = |a: &TreeJoint, b: &TreeJoint| a.axis.dot(&b.axis).abs() <= PERPENDICULAR;
-    let at_one_point =
-        (joints.iter()).all(|joint| joint.point == joints[0].point && joint.reference == 0.0);
-    let kinds: Vec<TreeFreedom> = joints.iter().map(|joint| joint.freedom).collect();
-    match (&kinds[..], joints) {
-        ([Hinge], _) => Some((JointKind::Revolute, vec![0])),
-        ([Slide], _) => Some((JointKind::Prismatic, vec![0])),
-        ([Ball], _) => Some((JointKind::Spherical, vec![])),
-        ([Plane], _) => Some((JointKind::Planar, vec![])),
-        ([Hinge, Hinge], [a, b]) => {
-            (at_one_point && perpendicular(a, b)).then(|| (JointKind::Universal, vec![0, 1]))
-        }
-        ([Hinge, Hinge, Hinge], [a, b, c]) => {
-            let right = perpendicular(a, b) && perpendicular(b, c) && perpendicular(c, a);
-            let within = |[low, high]: [f64; 2]| low > -FRAC_PI_2 && high < FRAC_PI_2;
-            (at_one_point && right && b.range.is_some_and(within))
-                .then(|| (JointKind::Gimbal, vec![0, 1, 2]))
-        }
-        ([Slide, Slide], [a, b]) => perpendicular(a, b).then(|| (JointKind::Planar, vec![0, 1])),
-        ([Slide, Hinge], [slide, hinge]) => {
-            perpendicular(slide, hinge).then(|| (JointKind::Planar, vec![0, 2]))
-        }
-        ([Slide, Slide, Hinge], [a, b, hinge]) => {
-            let level = perpendicular(a, hinge) && perpendicular(b, hinge) && perpendicular(a, b);
-            let second = hinge.axis.cross(&a.axis).dot(&b.axis);
-            let order = if second > 0.0 { [0, 1] } else { [1, 0] };
-            level.then(|| (JointKind::Planar, vec![order[0], order[1], 2]))
-        }
-        _ => None,
-    }
 }
 
 /// Adds the joint between a link and its parent, and what acts in its coordinates.
@@ -341,6 +352,11 @@ fn add_joints(
         ..Joint::default()
     });
     hold_others(draft, index, &indices);
+    if kind == JointKind::Spherical {
+        let point = FramePlacement::translation(first.point.into());
+        let place = ([parent_body, map.links[k].0], [drawn.then(&point), point]);
+        add_bushing(draft, &name, place, [first.stiffness, first.damping], 3);
+    }
     let mut coordinates = vec![];
     for (j, joint) in link.joints.iter().enumerate() {
         let Some(i) = indices.get(j) else {
@@ -365,11 +381,6 @@ fn add_joints(
     coordinates
 }
 
-/// Whether the third axis is opposite to the product of the first two.
-fn is_left_handed(joints: &[TreeJoint]) -> bool {
-    matches!(joints, [a, b, c] if a.axis.cross(&b.axis).dot(&c.axis) < 0.0)
-}
-
 /// Holds the coordinates of a joint that the file does not have at zero.
 fn hold_others(draft: &mut Draft, joint: usize, used: &[usize]) {
     let count = draft.model.joints[joint].kind.coordinates(3);
@@ -377,6 +388,20 @@ fn hold_others(draft: &mut Draft, joint: usize, used: &[usize]) {
         let name = format!("{}_held", draft.model.joints[joint].name);
         let on = JointCoordinate { joint, index };
         draft.add_held(&name, on, 0.0);
+    }
+}
+
+/// Adds a spring and damper that is the same in all directions of a ball (from 3, rotations) or a free link (from 0).
+fn add_bushing(
+    draft: &mut Draft,
+    name: &str,
+    (bodies, frames): ([BodyRef; 2], [FramePlacement; 2]),
+    factors: [f64; 2],
+    from: usize,
+) {
+    if factors != [0.0; 2] {
+        let six = |factor| std::array::from_fn(|k| if k < from { 0.0 } else { factor });
+        draft.add_bushing(name, bodies, frames, factors.map(six));
     }
 }
 
@@ -394,64 +419,6 @@ fn add_spring(draft: &mut Draft, joint: &TreeJoint, coordinate: &NamedCoordinate
         ..SpringDefinition::default()
     };
     draft.add_joint_spring(coordinate, spring);
-}
-
-/// The frames of a joint in its bodies; they coincide where the coordinates are zero.
-fn joint_frames(
-    joints: &[TreeJoint],
-    kind: JointKind,
-    indices: &[usize],
-    drawn: &FramePlacement,
-) -> [JointFrame; 2] {
-    let last = joints.last().expect("a joint has a part");
-    let axis = match (kind, indices) {
-        (JointKind::Universal | JointKind::Gimbal, _) => joints[0].axis,
-        (JointKind::Planar, [0, 1]) => joints[0].axis.cross(&joints[1].axis),
-        _ => last.axis,
-    };
-    let across = match (kind, indices) {
-        (JointKind::Universal | JointKind::Gimbal, _) => joints[1].axis,
-        (JointKind::Planar, [0, ..]) => joints[0].axis,
-        (JointKind::Planar, [1, ..]) => joints[1].axis,
-        _ => perpendicular(&axis),
-    };
-    // A reference is the coordinate in the drawn pose: the first frame lies back by it.
-    let (mut first_point, mut turned) = (last.point, across);
-    for joint in joints {
-        match joint.freedom {
-            TreeFreedom::Hinge if joint.reference != 0.0 => {
-                let axis = Unit::new_unchecked(joint.axis);
-                turned = rotation_about(&axis, joint.reference) * across;
-            }
-            TreeFreedom::Slide => first_point -= joint.axis * joint.reference,
-            _ => {}
-        }
-    }
-    let frame = |at: &FramePlacement, point, across| {
-        let point = at.point(point).into();
-        let direction = |v| unit(at.rotation * v);
-        match kind {
-            JointKind::Spherical => JointFrame {
-                point,
-                ..JointFrame::default()
-            },
-            _ => JointFrame {
-                point,
-                axis: direction(axis),
-                reference_direction: direction(across),
-            },
-        }
-    };
-    [
-        frame(drawn, first_point, across),
-        frame(&FramePlacement::default(), last.point, turned),
-    ]
-}
-
-/// With length one to the last digit, and without negative zeros.
-fn unit(v: Vector3<f64>) -> [f64; 3] {
-    let v: [f64; 3] = v.normalize().into();
-    v.map(|x| x + 0.0)
 }
 
 /// Regularised dry friction.

@@ -65,7 +65,7 @@ impl Concern {
 }
 
 /// Line and column in a file, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct XmlPosition {
     /// Index in [`XmlFiles::files`].
     pub file: usize,

@@ -1,4 +1,4 @@
-//! Meshes of bodies from files: STL (binary and text), Wavefront OBJ and Collada. Large ones are made coarser, because a page
+//! Meshes of bodies from files: STL (binary and text), Wavefront OBJ, Collada and the format of MuJoCo (msh). Large ones are made coarser, because a page
 //! carries them.
 //!
 //! ```text
@@ -79,9 +79,10 @@ impl TriangleMesh {
             "stl" => stl(&bytes)?,
             "obj" => obj(&text(&bytes)?)?,
             "dae" => collada(&text(&bytes)?)?,
+            "msh" => msh(&bytes).ok_or("it is not a mesh of MuJoCo")?,
             other => {
                 return Err(format!(
-                    "\"{other}\" files are not read, but stl, obj and dae"
+                    "\"{other}\" files are not read, but stl, obj, dae and msh"
                 ));
             }
         };
@@ -232,6 +233,32 @@ fn three(text: &str) -> Option<[f64; 3]> {
     let mut numbers = text.split_whitespace().map(str::parse::<f64>);
     let mut next = || numbers.next()?.ok();
     Some([next()?, next()?, next()?])
+}
+
+/// MuJoCo's own format: counts of points, normals, texture coordinates and triangles, then each of them in single precision.
+fn msh(bytes: &[u8]) -> Option<TriangleMesh> {
+    let words: Vec<[u8; 4]> = (bytes.chunks_exact(4))
+        .map(|word| [word[0], word[1], word[2], word[3]])
+        .collect();
+    let count = |k: usize| usize::try_from(i32::from_le_bytes(*words.get(k)?)).ok();
+    let counts = [count(0)?, count(1)?, count(2)?, count(3)?];
+    let corners = counts[0].checked_mul(3)?.checked_add(4)?;
+    let others = (counts[1].checked_mul(3)?).checked_add(counts[2].checked_mul(2)?)?;
+    let (points, faces) = (
+        words.get(4..corners)?,
+        words.get(corners.checked_add(others)?..)?,
+    );
+    let index =
+        |word: &[u8; 4]| Some(u32::from_le_bytes(*word)).filter(|i| (*i as usize) < counts[0]);
+    let triangles = (faces.chunks_exact(3).take(counts[3]))
+        .map(|t| Some([index(&t[0])?, index(&t[1])?, index(&t[2])?]));
+    let value = |word: &[u8; 4]| f64::from(f32::from_le_bytes(*word));
+    Some(TriangleMesh {
+        points: (points.chunks_exact(3))
+            .map(|p| [value(&p[0]), value(&p[1]), value(&p[2])])
+            .collect(),
+        triangles: triangles.collect::<Option<_>>()?,
+    })
 }
 
 /// Lines `v x y z` and `f a b c ..`, where a is 1, or -1 from the end, with /texture/normal behind it.
@@ -547,7 +574,7 @@ mod tests {
             (b"<COLLADA>", "dae", ""),
             (b"<a/>", "dae", "no triangles"),
             (b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3", "obj", "not finite"),
-            (b"", "ply", "stl, obj and dae"),
+            (b"", "ply", "stl, obj, dae and msh"),
         ] {
             let path =
                 std::env::temp_dir().join(format!("biela_mesh_{}.{ending}", std::process::id()));

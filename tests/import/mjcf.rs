@@ -409,14 +409,8 @@ fn equalities_of_one_joint_and_of_sites() {
 #[test]
 fn what_changes_the_motion_is_told_as_such() {
     for (from, to) in [
-        (
-            "<sensor>",
-            "<option><flag actuation=\"disable\"/></option><sensor>",
-        ),
-        (
-            "<geom size=\"0.1\"/>",
-            "<geom size=\"0.1\" shellinertia=\"true\"/>",
-        ),
+        ("<sensor>", "<option density=\"1.2\"/><sensor>"),
+        ("size=\"0.05\"/>", "size=\"0.05\" shellinertia=\"true\"/>"),
         (
             "<geom size=\"0.1\"/>",
             "<geom size=\"0.1\"/><attach model=\"other\"/>",

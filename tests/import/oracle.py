@@ -201,13 +201,12 @@ class MujocoRobot:
         return out
 
     def facts(self):
-        """Mass of all that moves, the moving body above each body, and whether meshes have a mass."""
+        """Mass of all that moves, and the moving body above each body."""
         m = self.model
         weld = m.body_weldid
         moving = sum(m.body_mass[b] for b in range(1, m.nbody) if weld[b] != 0)
         parents = {str(b): str(weld[m.body_parentid[b]]) for b in range(1, m.nbody)}
-        meshes = any(m.geom_type[g] == self.mj.mjtGeom.mjGEOM_MESH for g in range(m.ngeom))
-        return {"moving_mass": moving, "parents": parents, "has_mesh_masses": bool(meshes)}
+        return {"moving_mass": moving, "parents": parents}
 
     def actuator_name(self, i):
         name = self.model.actuator(i).name

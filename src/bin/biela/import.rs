@@ -115,8 +115,37 @@ pub fn import(arguments: &Arguments) -> Result<(), Failure> {
             eprint!("{}", imported.report.text());
             Ok(())
         }
-        (false, false) => output::print(&imported.report.text()),
+        (false, false) => output::print(&format!(
+            "{}{}",
+            imported.report.text(),
+            made(&imported, &out)
+        )),
     }
+}
+
+/// What was written, and what to do with it.
+fn made(imported: &Imported, out: &Path) -> String {
+    let model = &imported.model;
+    let count = |number: usize, word: &str| match number {
+        1 => format!("1 {word}"),
+        many => format!("{many} {word}s"),
+    };
+    let bodies = model.bodies.len();
+    let parts = [
+        match bodies {
+            1 => "1 body".to_owned(),
+            many => format!("{many} bodies"),
+        },
+        count(model.joints.len(), "joint"),
+        count(model.inputs.len(), "input"),
+        count(model.outputs.len(), "output"),
+    ];
+    let (path, page) = (out.display(), out.with_extension("html"));
+    let page = page.display();
+    format!(
+        "{path}: {}. Look at it: biela run {path} --stop 1 --report {page}\n",
+        parts.join(", ")
+    )
 }
 
 /// The folder of a file that is to be written; `None` for standard output.

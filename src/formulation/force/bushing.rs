@@ -92,6 +92,10 @@ impl Bushing {
                 let zero = T::constant(0.0);
                 [zero, zero, b.angle - a.angle + (-parallel)]
             }
+            // Dampers alone need no angle, which half a turn and more have not.
+            None if self.stiffness[3..].iter().all(DrivenValue::always_zero) => {
+                [T::constant(0.0); 3]
+            }
             None => {
                 // C_ij = (axis i of the first)·(axis j of the second)
                 let c = |i: usize, j: usize| dot(&axes[i], &second_axes[j]);

@@ -134,6 +134,9 @@ fn read(
         control_range = Some([middle - half, middle + half]);
     }
     let of = of.or_else(|| text("tendon")).unwrap_or_default();
+    if settings.is_off("clampctrl") {
+        control_range = None;
+    }
     Ok(Ok(Actuator {
         name: name.unwrap_or_else(|| of.to_owned()),
         gear,

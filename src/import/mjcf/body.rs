@@ -7,8 +7,9 @@ use super::contact::ContactGeom;
 use super::defaults::DefaultClasses;
 use super::geom;
 use crate::error::Result;
+use crate::import::combined_joint::combined;
 use crate::import::frame::{FramePlacement, MassProperties};
-use crate::import::tree::{TreeJoint, TreeLink, combined};
+use crate::import::tree::{TreeJoint, TreeLink};
 use crate::import::xml::{Concern, Fate, XmlNode};
 
 /// The bodies of a file while they are read.
@@ -26,6 +27,10 @@ pub struct BodyReader<'a> {
     pub sites: Vec<(String, Option<usize>, FramePlacement, XmlNode)>,
     /// Geoms that may touch, if contacts are asked for.
     pub contacts: Option<Vec<ContactGeom>>,
+    /// The first link of each mocap body; none if nothing hangs on it.
+    pub mocaps: Vec<Option<usize>>,
+    /// Bodies and sites that equalities name.
+    pub(super) equality_names: Vec<String>,
     /// Copies of replicated elements: suffix of names.
     pub(super) suffix: String,
 }
@@ -37,6 +42,9 @@ struct Surroundings {
     frame: FramePlacement,
     class: Option<String>,
 }
+
+/// Elements of all bodies with their copies.
+const MOST_ELEMENTS: usize = 1_000_000;
 
 /// Copies of an element that are made at most.
 const MOST_COPIES: usize = 10_000;
@@ -54,7 +62,7 @@ impl<'a> BodyReader<'a> {
         settings: &'a CompilerSettings,
         defaults: &'a DefaultClasses<'a>,
         world: XmlNode,
-        contact: bool,
+        (contact, equality_names): (bool, Vec<String>),
     ) -> Result<Self> {
         let mut reader = Self {
             settings,
@@ -65,6 +73,8 @@ impl<'a> BodyReader<'a> {
             coordinates: vec![],
             sites: vec![],
             contacts: contact.then(Vec::new),
+            mocaps: vec![],
+            equality_names,
             suffix: String::new(),
         };
         reader.read_more(world)?;
@@ -73,12 +83,34 @@ impl<'a> BodyReader<'a> {
 
     /// Reads another `<worldbody>`.
     pub fn read_more(&mut self, world: XmlNode) -> Result<()> {
+        self.count_copies(world, 1)?;
         let around = Surroundings {
             parent: None,
             frame: FramePlacement::default(),
             class: None,
         };
         self.children(world, &around)
+    }
+
+    /// Number of elements below one of which there are so many, with all copies.
+    fn count_copies(&self, node: XmlNode, copies: usize) -> Result<usize> {
+        let xml = self.defaults.xml;
+        let mut sum = 0;
+        for child in xml.children(node) {
+            let count = match xml.tag(child) {
+                "replicate" => xml.number(child, "count")?.unwrap_or(0.0).max(0.0) as usize,
+                _ => 1,
+            };
+            let of_child = copies.saturating_mul(count);
+            sum += of_child;
+            if sum <= MOST_ELEMENTS {
+                sum += self.count_copies(child, of_child)?;
+            }
+            if sum > MOST_ELEMENTS {
+                return Err(xml.error(child, "<replicate>: too many copies"));
+            }
+        }
+        Ok(sum)
     }
 
     /// The class of children of an element.
@@ -199,17 +231,14 @@ impl<'a> BodyReader<'a> {
         let placement = self.settings.placement(self.defaults, node, None)?;
         let placement = around.frame.then(&placement);
         let class_name = class.as_deref();
-        let (joints, is_free) = self.joints(node, class_name, &name)?;
-        if xml.value(node, "mocap") == Some("true") {
-            let how = "a mocap body stays where it is".to_owned();
-            xml.mark(node, "mocap", Fate::Approximated(how));
-        }
+        let (joints, is_free, free_spring) = self.joints(node, class_name, &name)?;
+        let is_mocap = xml.value(node, "mocap") == Some("true");
         if xml.number(node, "gravcomp")?.unwrap_or(0.0) != 0.0 {
             let why = "compensation of gravity".to_owned();
             xml.mark(node, "gravcomp", Fate::Dropped(why, Concern::Dynamics));
         }
         let mass = self.mass(node, class_name)?;
-        let link = TreeLink {
+        let mut link = TreeLink {
             name: name.clone(),
             position: xml.elements[node].position,
             comment: format!("body {count} \"{name}\", {}", xml.place(node)),
@@ -220,10 +249,21 @@ impl<'a> BodyReader<'a> {
             is_between: false,
             rate: [Vector3::zeros(); 2],
             free_start: None,
+            free_spring,
             mass,
             mesh: None,
         };
-        let index = self.add_chain(link, joints);
+        let index = match is_mocap.then(|| self.mocap(node, &mut link)).flatten() {
+            None => self.add_chain(link, joints),
+            Some(driven) => {
+                let (first, count) = (self.links.len(), self.coordinates.len());
+                let index = self.add_chain(link, driven);
+                // They are none of the file.
+                self.coordinates.truncate(count);
+                self.mocaps.push(Some(first));
+                index
+            }
+        };
         if let Some(mut contacts) = self.contacts.take() {
             for part in self.parts(node, class_name, &["geom"])? {
                 let class = part.class.as_deref();

@@ -25,9 +25,51 @@ pub struct CompilerSettings {
     /// Folder of the meshes, and the meshes.
     pub mesh_folder: Option<String>,
     pub meshes: MeshAssets,
+    /// Names of `<flag>` that are disabled.
+    pub turned_off: Vec<&'static str>,
+}
+
+/// Flags that turn off forces, and those that they include.
+const FORCE_FLAGS: [(&str, &[&str]); 9] = [
+    (
+        "constraint",
+        &["equality", "frictionloss", "limit", "contact"],
+    ),
+    ("equality", &[]),
+    ("frictionloss", &[]),
+    ("limit", &[]),
+    ("contact", &[]),
+    ("passive", &["spring", "damper"]),
+    ("spring", &[]),
+    ("damper", &[]),
+    ("actuation", &[]),
+];
+
+/// The flags that are disabled; `clampctrl` is one that turns off limits of controls.
+fn turned_off(xml: &XmlFiles, root: XmlNode) -> Vec<&'static str> {
+    let mut off = vec![];
+    let options = xml.all(root, "option").into_iter();
+    for flag in options.flat_map(|option| xml.all(option, "flag")) {
+        xml.keep(flag);
+        for (name, included) in FORCE_FLAGS {
+            if xml.value(flag, name) == Some("disable") {
+                off.push(name);
+                off.extend(included);
+            }
+        }
+        if xml.value(flag, "clampctrl") == Some("disable") {
+            off.push("clampctrl");
+        }
+    }
+    off
 }
 
 impl CompilerSettings {
+    /// Whether a flag turns off forces of a kind.
+    pub fn is_off(&self, kind: &str) -> bool {
+        self.turned_off.contains(&kind)
+    }
+
     /// Reads all `<compiler>` elements of the root; later ones win.
     pub fn new(xml: &XmlFiles, root: XmlNode) -> Result<Self> {
         let mut settings = Self {
@@ -42,6 +84,7 @@ impl CompilerSettings {
             balance_inertia: false,
             mesh_folder: None,
             meshes: MeshAssets::default(),
+            turned_off: turned_off(xml, root),
         };
         for node in xml.all(root, "compiler") {
             match xml.value(node, "angle") {

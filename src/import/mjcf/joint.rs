@@ -1,6 +1,6 @@
 //! `<joint>` and `<freejoint>`: the joints of a body.
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::Vector3;
 
 use super::body::BodyReader;
 use crate::error::Result;
@@ -8,15 +8,16 @@ use crate::import::tree::{STICTION_VELOCITY, TreeFreedom, TreeJoint};
 use crate::import::xml::{Concern, Fate, XmlNode};
 
 impl BodyReader<'_> {
-    /// The joints of a body, and whether it is free.
+    /// The joints of a body, whether it is free, and stiffness and damping of that.
     pub(super) fn joints(
         &self,
         node: XmlNode,
         class: Option<&str>,
         body: &str,
-    ) -> Result<(Vec<TreeJoint>, bool)> {
+    ) -> Result<(Vec<TreeJoint>, bool, [f64; 2])> {
         let xml = self.defaults.xml;
         let (mut joints, mut is_free): (Vec<TreeJoint>, bool) = (vec![], false);
+        let mut free_spring = [0.0; 2];
         for part in self.parts(node, class, &["joint", "freejoint"])? {
             let (child, class) = (part.node, part.class.as_deref());
             match xml.tag(child) {
@@ -30,7 +31,7 @@ impl BodyReader<'_> {
                     let kind = self.defaults.text(child, class, "type").unwrap_or("hinge");
                     if kind == "free" {
                         is_free = true;
-                        self.free(child, class)?;
+                        free_spring = self.free(child, class)?;
                     } else {
                         let mut joint = self.joint(child, class, kind, body, joints.len())?;
                         joint.point = part.frame.point(joint.point);
@@ -43,15 +44,36 @@ impl BodyReader<'_> {
                 _ => {}
             }
         }
-        Ok((joints, is_free))
+        Ok((joints, is_free, free_spring))
     }
 
-    /// What a free joint may not have.
-    fn free(&self, node: XmlNode, class: Option<&str>) -> Result<()> {
+    /// Stiffness and damping of a free joint; marks what it may not have.
+    fn free(&self, node: XmlNode, class: Option<&str>) -> Result<[f64; 2]> {
         super::keep_name(self.defaults.xml, node);
-        for name in ["damping", "armature", "stiffness", "frictionloss"] {
-            if self.defaults.number(node, class, name)?.unwrap_or(0.0) != 0.0 {
-                self.lose(node, class, name, "of a free joint");
+        self.lose_all(
+            node,
+            class,
+            &["armature", "frictionloss"],
+            "of a free joint",
+        )?;
+        Ok([
+            self.linear(node, class, "stiffness")?,
+            self.linear(node, class, "damping")?,
+        ])
+    }
+
+    /// Loses attributes that are not zero.
+    fn lose_all(
+        &self,
+        node: XmlNode,
+        class: Option<&str>,
+        names: &[&str],
+        why: &str,
+    ) -> Result<()> {
+        for name in names {
+            let values = self.defaults.list(node, class, name)?.unwrap_or_default();
+            if values.iter().any(|x| *x != 0.0) {
+                self.lose(node, class, name, why);
             }
         }
         Ok(())
@@ -102,7 +124,6 @@ impl BodyReader<'_> {
         let mut joint = TreeJoint {
             comment: format!("joint \"{name}\" ({kind}), {}", xml.place(node)),
             position: xml.elements[node].position,
-            freedom,
             axis: axis
                 .ok_or_else(|| xml.error(node, format!("joint \"{name}\": the axis is zero")))?,
             point: d
@@ -111,19 +132,16 @@ impl BodyReader<'_> {
                 .into(),
             reference,
             start: reference,
-            start_rotation: UnitQuaternion::identity(),
             limits,
             damping: linear("damping")?,
             friction: number("frictionloss")?,
             stiffness: linear("stiffness")?,
             spring_reference: number("springref")? * unit,
             armature: number("armature")?,
-            speed: 0.0,
-            spin: Vector3::zeros(),
             effort_limits: self.effort_limits(node, class)?,
-            inertia: 0.0,
             range: limits,
             name,
+            ..TreeJoint::new(freedom)
         };
         if d.owner(node, class, "springdamper").is_some() {
             self.lose(
@@ -144,22 +162,26 @@ impl BodyReader<'_> {
         class: Option<&str>,
         joint: &mut TreeJoint,
     ) -> Result<()> {
-        let (xml, d) = (self.defaults.xml, self.defaults);
         if joint.freedom == TreeFreedom::Ball {
-            for name in ["damping", "armature", "stiffness", "frictionloss", "range"] {
-                let values = d.list(node, class, name)?.unwrap_or_default();
-                if values.iter().any(|x| *x != 0.0) {
-                    self.lose(node, class, name, "of a ball joint");
-                }
-            }
+            let names = ["armature", "frictionloss", "range"];
+            self.lose_all(node, class, &names, "of a ball joint")?;
             (joint.limits, joint.friction) = (None, 0.0);
         } else if joint.friction > 0.0 {
             let how = format!("dry friction, regularised below {STICTION_VELOCITY} rad/s or m/s");
-            if let Some(owner) = d.owner(node, class, "frictionloss") {
-                xml.mark(owner, "frictionloss", Fate::Approximated(how));
-            }
+            self.approximate(node, class, ["frictionloss"; 2], &how);
         }
         Ok(())
+    }
+
+    /// Marks an attribute as approximated, or as dropped where a flag turns its force off.
+    fn approximate(&self, node: XmlNode, class: Option<&str>, [name, flag]: [&str; 2], how: &str) {
+        let fate = match self.settings.is_off(flag) {
+            true => Fate::Dropped("a flag turns it off".to_owned(), Concern::Other),
+            false => Fate::Approximated(how.to_owned()),
+        };
+        if let Some(owner) = self.defaults.owner(node, class, name) {
+            self.defaults.xml.mark(owner, name, fate);
+        }
     }
 
     /// The factor of a force that may be a polynomial; factors of higher powers are lost.
@@ -210,10 +232,8 @@ impl BodyReader<'_> {
         if !limited || !(low < high) {
             return Ok(None);
         }
-        let how = "a rigid stop without rebound, not the soft constraint of MuJoCo".to_owned();
-        if let Some(owner) = d.owner(node, class, "range") {
-            d.xml.mark(owner, "range", Fate::Approximated(how));
-        }
+        let how = "a rigid stop without rebound, not the soft constraint of MuJoCo";
+        self.approximate(node, class, ["range", "limit"], how);
         Ok(Some([low * unit, high * unit]))
     }
 }

@@ -82,7 +82,32 @@ pub fn start(
     if let Some(values) = NumberList::new(xml, node, "qvel")? {
         rates(values, reader)?;
     }
+    mocaps(xml, node, reader)?;
     Ok(xml.list(node, "ctrl")?.unwrap_or_default())
+}
+
+/// Poses of mocap bodies, of which each that is in the model has its start.
+fn mocaps(xml: &XmlFiles, node: XmlNode, reader: &mut BodyReader) -> Result<()> {
+    let mut positions = NumberList::new(xml, node, "mpos")?;
+    let mut rotations = NumberList::new(xml, node, "mquat")?;
+    for k in 0..reader.mocaps.len() {
+        let Some(place) = reader.mocaps[k] else {
+            // It is not in the model.
+            positions.as_mut().map(NumberList::vector).transpose()?;
+            rotations.as_mut().map(NumberList::rotation).transpose()?;
+            continue;
+        };
+        let mut pose = super::mocap::drawn(&reader.links, place);
+        if let Some(positions) = &mut positions {
+            pose.position = positions.vector()?;
+        }
+        if let Some(rotations) = &mut rotations {
+            pose.rotation = rotations.rotation()?;
+        }
+        super::mocap::set_start(reader, place, pose);
+    }
+    positions.map_or(Ok(()), NumberList::end)?;
+    rotations.map_or(Ok(()), NumberList::end)
 }
 
 fn coordinates(mut values: NumberList, reader: &mut BodyReader) -> Result<()> {

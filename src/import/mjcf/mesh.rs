@@ -1,8 +1,9 @@
 //! Mass properties of `<mesh>` assets, as MuJoCo has them by default: the surface is divided into pyramids over its triangles, and each
-//! counts with a positive volume, so that meshes with holes have a mass too.
+//! counts with a positive volume, so that meshes with holes have a mass too. Their tip is the centre of area of the surface for the
+//! centre of mass, and that for volume and moments: of a mesh that is not convex the two volumes differ.
 //!
 //! ```text
-//!   V = Σ |Vₖ|,  Vₖ = (c − x₀)·(b₁ × b₂)/6 with the centre c of a triangle, its edges b₁, b₂, and the centre of area x₀ of the surface
+//!   V = Σ |Vₖ|,  Vₖ = (c − x₀)·(b₁ × b₂)/6 with the centre c of a triangle, its edges b₁, b₂, and the tip x₀ of all pyramids
 //! ```
 
 use std::path::PathBuf;
@@ -55,7 +56,9 @@ impl MeshAssets {
                 Some(file) => match resources.find(&in_folder(folder, &file)) {
                     Resource::Found(path) => Ok(path),
                     Resource::Missing => Err("its file is not found"),
-                    Resource::Outside => Err("its file is outside the folder of the model"),
+                    Resource::Outside => Err(
+                        "its file is outside the folder of the model (--package-path allows another)",
+                    ),
                 },
             };
             all.push((name, node, found));
@@ -87,18 +90,23 @@ impl MeshAssets {
         let turn = defaults.numbers::<4>(*node, None, "refquat")?;
         let [w, x, y, z] = turn.unwrap_or([1.0, 0.0, 0.0, 0.0]);
         let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)).inverse();
-        // x ↦ R⁻¹ (scale x − origin)
         let file = MeshFile {
             path: path.clone(),
-            scale,
-            position: (turn * -origin).into(),
-            orientation: [turn.w, turn.i, turn.j, turn.k],
             ..MeshFile::new(name)
         };
-        let mesh = match TriangleMesh::read(&file) {
+        let mut mesh = match TriangleMesh::read(&file) {
             Ok(mesh) => mesh,
             Err(why) => return Ok(Err(why)),
         };
+        for p in &mut mesh.points {
+            // MuJoCo takes the numbers of a text in single precision; x ↦ R⁻¹ (scale x − origin)
+            let read = Vector3::from(p.map(|x| f64::from(x as f32)));
+            *p = (turn * (read.component_mul(&Vector3::from(scale)) - origin)).into();
+        }
+        // A mirrored mesh is turned inside out.
+        if scale.iter().product::<f64>() < 0.0 {
+            mesh.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+        }
         Ok(mass(&mesh, is_signed).ok_or_else(|| "it encloses no volume".to_owned()))
     }
 }
@@ -125,27 +133,28 @@ fn mass(mesh: &TriangleMesh, is_signed: bool) -> Option<MeshMass> {
         middle += center * normal.norm();
     }
     middle /= area;
-    let (mut volume, mut center) = (0.0, Vector3::zeros());
+    let (mut weight, mut center) = (0.0, Vector3::zeros());
     for t in &mesh.triangles {
         let (top, normal) = face(corners(t));
         let part = count((top - middle).dot(&normal) / 6.0);
-        volume += part;
+        weight += part;
         center += part * (0.75 * top + 0.25 * middle);
     }
-    if !(volume > 0.0) || !volume.is_finite() {
-        return None;
-    }
-    center /= volume;
+    center /= weight;
     // ∫ x xᵀ over the pyramid with its tip at the centre of mass: V/20 (Σᵢ xᵢ xᵢᵀ + (Σᵢ xᵢ)(Σᵢ xᵢ)ᵀ).
-    let mut second = Matrix3::zeros();
+    let (mut volume, mut second) = (0.0, Matrix3::zeros());
     for t in &mesh.triangles {
         let corners = corners(t);
         let (top, normal) = face(corners);
         let part = count((top - center).dot(&normal) / 6.0);
+        volume += part;
         let x = corners.map(|x| x - center);
         let sum = x[0] + x[1] + x[2];
         let own: Matrix3<f64> = x.iter().map(|x| x * x.transpose()).sum();
         second += part / 20.0 * (own + sum * sum.transpose());
+    }
+    if !(volume > 0.0 && weight > 0.0 && volume.is_finite()) {
+        return None;
     }
     let inertia = Matrix3::identity() * second.trace() - second;
     Some(MeshMass {

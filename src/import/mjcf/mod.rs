@@ -11,12 +11,14 @@ mod include;
 mod joint;
 mod keyframe;
 mod mesh;
+mod mocap;
 mod tendon;
 
 use std::path::Path;
 
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::FramePlacement;
+use super::moved_inertia;
 use super::resource::Resources;
 use super::tree::{self, TreeJoint, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XmlFiles, XmlNode};
@@ -91,16 +93,75 @@ pub fn read(
     include::expand(xml, root, path, &resources)?;
     let xml = &*xml;
     xml.keep(root);
-    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
-    let name = xml
-        .value(root, "model")
-        .map(str::to_owned)
-        .or(stem)
-        .unwrap_or_default();
     let mut settings = CompilerSettings::new(xml, root)?;
     let defaults = DefaultClasses::new(xml, root)?;
     let folder = settings.mesh_folder.as_deref();
     settings.meshes = MeshAssets::new(&defaults, root, folder, &resources);
+    let mut draft = titled(xml, root, path)?;
+    let worlds = xml.all(root, "worldbody");
+    let Some(world) = worlds.first() else {
+        return Err(xml.error(root, "there is no <worldbody>"));
+    };
+    let asked = (options.contact, mocap::named_in_equalities(xml, root));
+    let mut reader = BodyReader::read(&settings, &defaults, *world, asked)?;
+    for more in &worlds[1..] {
+        reader.read_more(*more)?;
+    }
+    if settings.total_mass > 0.0 {
+        scale(&mut reader.links, settings.total_mass);
+    }
+    mocap::give_mass(&mut reader);
+    let mut controls = vec![];
+    if let Some(key) = &options.keyframe {
+        controls = keyframe::start(xml, root, key, &mut reader)?;
+    }
+    turn_off(&settings, &mut reader.links);
+    set_start(options, &mut reader.links, &mut draft)?;
+    let BodyReader {
+        mut links,
+        bodies,
+        joints,
+        contacts,
+        sites,
+        mocaps,
+        ..
+    } = reader;
+    refuse_points(xml, &links)?;
+    let map = tree::add(&mut draft, &mut links);
+    let driven = mocap::add(&mocaps, &links, &map, &mut draft);
+    let tree = MjcfTree {
+        links,
+        bodies,
+        joints,
+        sites,
+        map,
+    };
+    add_actions(&settings, &defaults, (root, &tree), &controls, &mut draft)?;
+    let contacts = contacts.filter(|_| !settings.is_off("contact"));
+    contact::add(
+        &settings,
+        &defaults,
+        &contacts.unwrap_or_default(),
+        &tree,
+        &mut draft,
+    )?;
+    for coordinate in tree.map.coordinates.iter().flatten().flatten() {
+        // Of what is driven from outside, the inputs say where it is.
+        if !driven.contains(&coordinate.coordinate) {
+            draft.add_joint_outputs(coordinate);
+        }
+    }
+    add_pose_outputs(&tree, &mut draft);
+    defaults.drop_unused();
+    drop_the_rest(&defaults, root);
+    Ok(draft)
+}
+
+/// A draft with its name and gravity.
+fn titled(xml: &XmlFiles, root: XmlNode, path: &Path) -> Result<Draft> {
+    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned());
+    let given = xml.value(root, "model").map(str::to_owned);
+    let name = given.or(stem).unwrap_or_default();
     let mut draft = Draft::default();
     draft.model.name = super::model_name(&name);
     draft.model.gravity = gravity(xml, root)?;
@@ -110,70 +171,29 @@ pub fn read(
             .map(|f| f.to_string_lossy())
             .unwrap_or_default(),
     ));
-    let worlds = xml.all(root, "worldbody");
-    let Some(world) = worlds.first() else {
-        return Err(xml.error(root, "there is no <worldbody>"));
-    };
-    let mut reader = BodyReader::read(&settings, &defaults, *world, options.contact)?;
-    for more in &worlds[1..] {
-        reader.read_more(*more)?;
-    }
-    if settings.total_mass > 0.0 {
-        scale(&mut reader.links, settings.total_mass);
-    }
-    let mut controls = vec![];
-    if let Some(key) = &options.keyframe {
-        controls = keyframe::start(xml, root, key, &mut reader)?;
-    }
-    set_start(options, &mut reader.links, &mut draft)?;
-    let BodyReader {
-        mut links,
-        bodies,
-        joints,
-        contacts,
-        sites,
-        ..
-    } = reader;
-    let map = tree::add(&mut draft, &mut links);
-    let tree = MjcfTree {
-        links,
-        bodies,
-        joints,
-        sites,
-        map,
-    };
-    let tendons = tendon::add(&settings, &defaults, root, &tree, &mut draft)?;
-    let parts = (&tree, &tendons);
-    equality::add(&defaults, root, parts, &mut draft)?;
-    actuator::add(&settings, &defaults, root, (parts, &controls), &mut draft)?;
-    contact::add(
-        &settings,
-        &defaults,
-        &contacts.unwrap_or_default(),
-        &tree,
-        &mut draft,
-    )?;
-    for coordinate in tree.map.coordinates.iter().flatten().flatten() {
-        draft.add_joint_outputs(coordinate);
-    }
-    add_pose_outputs(&tree, &mut draft);
-    defaults.drop_unused();
-    drop_the_rest(&defaults, root);
     Ok(draft)
 }
 
-/// Flags that turn off forces.
-const FORCE_FLAGS: [&str; 9] = [
-    "constraint",
-    "equality",
-    "frictionloss",
-    "limit",
-    "passive",
-    "spring",
-    "damper",
-    "clampctrl",
-    "actuation",
-];
+/// Adds what acts on the bodies besides their joints: tendons, equalities, actuators.
+fn add_actions(
+    settings: &CompilerSettings,
+    defaults: &DefaultClasses,
+    (root, tree): (XmlNode, &MjcfTree),
+    controls: &[f64],
+    draft: &mut Draft,
+) -> Result<()> {
+    let tendons = tendon::add(settings, defaults, root, tree, draft)?;
+    let parts = (tree, &tendons);
+    match settings.is_off("equality") {
+        true => drop_lists(defaults.xml, root, "equality"),
+        false => equality::add(defaults, root, parts, draft)?,
+    }
+    match settings.is_off("actuation") {
+        true => drop_lists(defaults.xml, root, "actuator"),
+        false => actuator::add(settings, defaults, root, (parts, controls), draft)?,
+    }
+    Ok(())
+}
 
 /// Gravity, and what the options say besides.
 fn gravity(xml: &XmlFiles, root: XmlNode) -> Result<[f64; 3]> {
@@ -190,17 +210,52 @@ fn gravity(xml: &XmlFiles, root: XmlNode) -> Result<[f64; 3]> {
             if xml.value(flag, "gravity") == Some("disable") {
                 gravity = [0.0; 3];
             }
-            // Forces that MuJoCo is told to leave out, and the model has.
-            for name in FORCE_FLAGS {
-                if xml.value(flag, name) == Some("disable") {
-                    let why = "forces that MuJoCo leaves out are in the model".to_owned();
-                    xml.mark(flag, name, Fate::Dropped(why, Concern::Dynamics));
-                }
-            }
         }
         drop_unread(xml, node, "settings of MuJoCo's solver", Concern::Control);
     }
     Ok(gravity)
+}
+
+/// MuJoCo refuses such bodies too.
+fn refuse_points(xml: &XmlFiles, links: &[TreeLink]) -> Result<()> {
+    let Some(link) = moved_inertia::free_without(links) else {
+        return Ok(());
+    };
+    let message = format!(
+        "body \"{}\" moves freely and has no inertia; give it a geom with a volume that can be read, or an <inertial> with diaginertia",
+        link.name
+    );
+    Err(xml.error_at(link.position, message))
+}
+
+/// Removes forces in joints that a flag turns off.
+fn turn_off(settings: &CompilerSettings, links: &mut [TreeLink]) {
+    let (spring, damper) = (settings.is_off("spring"), settings.is_off("damper"));
+    for link in links {
+        let [stiffness, damping] = &mut link.free_spring;
+        let mut springs = vec![stiffness];
+        let mut dampers = vec![damping];
+        for joint in &mut link.joints {
+            if settings.is_off("limit") {
+                joint.limits = None;
+            }
+            if settings.is_off("frictionloss") {
+                joint.friction = 0.0;
+            }
+            springs.push(&mut joint.stiffness);
+            dampers.push(&mut joint.damping);
+        }
+        (springs.into_iter().filter(|_| spring)).for_each(|x| *x = 0.0);
+        (dampers.into_iter().filter(|_| damper)).for_each(|x| *x = 0.0);
+    }
+}
+
+/// Drops what a flag turns off.
+fn drop_lists(xml: &XmlFiles, root: XmlNode, tag: &str) {
+    let why = "a flag turns it off";
+    for list in xml.all(root, tag) {
+        (xml.children(list).iter()).for_each(|node| xml.drop_all(*node, why, Concern::Other));
+    }
 }
 
 /// `settotalmass`

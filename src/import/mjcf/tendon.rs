@@ -167,8 +167,10 @@ fn add_slider(
         ..JointFrame::default()
     };
     let joint = draft.model.joints.len();
-    let friction = number("frictionloss")?;
-    let limits = range(settings, defaults, node, ["limited", "range"])?;
+    let on = |kind: &str| !settings.is_off(kind);
+    let friction = Some(number("frictionloss")?).filter(|_| on("frictionloss"));
+    let friction = friction.unwrap_or(0.0);
+    let limits = range(settings, defaults, node, ["limited", "range"])?.filter(|_| on("limit"));
     draft.model.joints.push(Joint {
         name: name.clone(),
         kind: JointKind::Prismatic,
@@ -193,7 +195,16 @@ fn add_slider(
         is_angle: false,
         of: 1,
     };
-    add_spring(defaults, node, &named, sum.unloaded, draft)?;
+    let factors = [("stiffness", on("spring")), ("damping", on("damper"))];
+    let factors = factors.map(|(name, on)| if on { number(name) } else { Ok(0.0) });
+    let [stiffness, damping] = factors;
+    add_spring(
+        defaults,
+        node,
+        &named,
+        (stiffness?, damping?, sum.unloaded),
+        draft,
+    )?;
     draft.add_joint_outputs(&named);
     approximate(defaults, node, limits.is_some(), friction > 0.0);
     let why = "settings of MuJoCo's constraint solver and of pictures";
@@ -230,14 +241,9 @@ fn add_spring(
     defaults: &DefaultClasses,
     node: XmlNode,
     coordinate: &NamedCoordinate,
-    unloaded: f64,
+    (stiffness, damping, unloaded): (f64, f64, f64),
     draft: &mut Draft,
 ) -> Result<()> {
-    let number = |name: &str| {
-        let given = defaults.number(node, None, name);
-        given.map(|x| x.unwrap_or(0.0))
-    };
-    let (stiffness, damping) = (number("stiffness")?, number("damping")?);
     let given = defaults.list(node, None, "springlength")?;
     let given = given.unwrap_or_else(|| vec![-1.0]);
     let has_dead_band = given.len() > 1 && given[0] != given[1] && stiffness != 0.0;

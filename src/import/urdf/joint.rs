@@ -1,6 +1,6 @@
 //! `<joint>`: type, place, axis, limits, damping, friction, mimic.
 
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::Vector3;
 
 use super::link::origin;
 use crate::error::Result;
@@ -90,23 +90,8 @@ pub fn read(xml: &XmlFiles, node: XmlNode) -> Result<UrdfJoint> {
             name: name.clone(),
             position: xml.elements[node].position,
             comment: format!("joint \"{name}\" ({kind}), {}", xml.place(node)),
-            freedom,
             axis: axis(xml, node, &name)?,
-            point: Vector3::zeros(),
-            reference: 0.0,
-            start: 0.0,
-            start_rotation: UnitQuaternion::identity(),
-            limits: None,
-            damping: 0.0,
-            friction: 0.0,
-            stiffness: 0.0,
-            spring_reference: 0.0,
-            armature: 0.0,
-            speed: 0.0,
-            spin: Vector3::zeros(),
-            effort_limits: None,
-            inertia: 0.0,
-            range: None,
+            ..TreeJoint::new(freedom)
         },
         name,
         parent,

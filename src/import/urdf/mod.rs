@@ -368,6 +368,7 @@ impl Robot {
                     is_between: false,
                     rate: [Vector3::zeros(); 2],
                     free_start: None,
+                    free_spring: [0.0; 2],
                     mass: link.mass,
                     mesh: link.mesh.clone(),
                 };

@@ -23,7 +23,7 @@ impl TableReader<'_> {
         };
         if let Some(entry) = self.get(key.name)
             && angle
-            && let Some(value) = first_suspicious(&entry.node)
+            && let Some(value) = self.first_suspicious(&entry.node)
         {
             let name = key.name;
             let radians = (value * PI / 180.0 * 1e6).round() / 1e6;
@@ -43,18 +43,22 @@ impl TableReader<'_> {
             && matches!(kind, Some(NodeValue::Text(word)) if ["revolute", "universal", "gimbal"].contains(&word.as_str()))
     }
 
+    /// The first angle of more than a turn that is not a fraction of one, and not written with its unit.
+    fn first_suspicious(&self, node: &Node) -> Option<f64> {
+        match &node.value {
+            NodeValue::Number(value) => {
+                let written = self.source.document.text.get(node.span.clone());
+                let has_unit = written.is_some_and(|text| text.contains("rad"));
+                (looks_like_degrees(*value) && !has_unit).then_some(*value)
+            }
+            NodeValue::Array(items) => items.iter().find_map(|item| self.first_suspicious(item)),
+            _ => None,
+        }
+    }
+
     fn suspect(&self, offset: usize, message: &str) {
         let error = self.error(offset, message);
         self.source.document.mistakes.suspect(error.to_string());
-    }
-}
-
-/// The first angle of more than a turn that is not a fraction of one.
-fn first_suspicious(node: &Node) -> Option<f64> {
-    match &node.value {
-        NodeValue::Number(value) => looks_like_degrees(*value).then_some(*value),
-        NodeValue::Array(items) => items.iter().find_map(first_suspicious),
-        _ => None,
     }
 }
 
@@ -108,6 +112,11 @@ mod tests {
             said[1].starts_with("m.toml:14:10: joint \"pin\": limits"),
             "{said:#?}"
         );
+        // With their unit the numbers mean what they say.
+        let with_unit = text.replace("= 90\n", "= \"90 rad\"\n");
+        let with_unit = with_unit.replace("[-90, 90]", "[\"-90 rad\", \"90 rad\"]");
+        let said = Model::from_text(&with_unit, "m.toml").unwrap().warnings();
+        assert_eq!(said, Vec::<String>::new());
         // A prismatic joint has metres.
         let sliding = text
             .replace("\"revolute\"", "\"prismatic\"\naxis = [1, 0]")
