@@ -276,9 +276,10 @@ pub trait StateVisitor {
 
 impl Statistics {
     /// Counts an accepted step.
-    pub(super) fn note_accepted(&mut self, h: f64, error: f64, corrected: bool) {
+    pub(super) fn note_accepted(&mut self, h: f64, error: f64, [corrected, smooth]: [bool; 2]) {
         self.steps += 1;
         self.corrected += u64::from(corrected);
+        self.smooth += u64::from(smooth);
         self.step_size = h;
         self.smallest_step = self.smallest_step.min(h);
         self.largest_step = self.largest_step.max(h);

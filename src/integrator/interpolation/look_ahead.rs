@@ -30,8 +30,7 @@ impl Segment {
         }
         self.lambda[0].copy_from_slice(&start.lambda);
         self.lambda_dot[0].copy_from_slice(&start.lambda_dot);
-        let jerks = !self.jerk[0].is_empty() && end.previous_known;
-        self.end(end, jerks);
+        self.end(end, end.statistics.smooth > start.statistics.smooth);
         self.set_work(end);
         self.refined = None;
         self.spanned = true;
