@@ -31,8 +31,8 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 const SLOWEST: f64 = 0.5;
 /// Passes, at most.
 const PASSES: usize = 6;
-/// Part of the tolerance that the passes may leave of their fixed point.
-const LEFT_BY_PASSES: f64 = 1e-5;
+/// Part of the tolerance that the passes may leave of their fixed point: a tenth of the error that the estimate aims at.
+const LEFT_BY_PASSES: f64 = 3e-4;
 /// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
 const RESIDUAL: f64 = 1e-5;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
@@ -106,6 +106,7 @@ impl Workspace {
         }
         let weights = HermiteWeights::new(s.h / y.h);
         let Some(passes) = self.smooth_passes(p, s, y, &weights, stats)? else {
+            y.smooth_failed = true;
             return Ok(STIFF);
         };
         self.method.shift(&s.a, &s.delta, s.h, y.h, &mut y.at);
@@ -139,7 +140,9 @@ impl Workspace {
             (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES),
             JERK_RESIDUAL,
         ];
-        self.evaluate_end(p, y, residuals.map(InitialGuess::Nothing), stats)?;
+        // The predicted accelerations are close; nothing predicts the jerk as well.
+        self.end_accelerations(p, y, InitialGuess::Nearby(residuals[0]), stats)?;
+        self.end_jerk_forward(p, s, y, InitialGuess::Nothing(residuals[1]), stats)?;
         let rounding = CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q);
         let tolerance = self.settings.tolerance;
         let mut result: Option<SmoothPasses> = None;
@@ -176,7 +179,9 @@ impl Workspace {
         self.before_pass.acc.copy_from_slice(&y.acc);
         self.before_pass.jerk.copy_from_slice(&y.jerk);
         let Pass { dq, dv, .. } = self.correct_end(p, s, y, Some(weights))?;
-        self.evaluate_end(p, y, residuals.map(InitialGuess::Nearby), stats)?;
+        let [accelerations, jerks] = residuals.map(InitialGuess::Nearby);
+        self.end_accelerations(p, y, accelerations, stats)?;
+        self.end_jerk_forward(p, s, y, jerks, stats)?;
         Ok(SmoothPass {
             moved: [dq, dv],
             left: self.next_correction(p, s, y, weights)?,
