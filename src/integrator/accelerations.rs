@@ -5,11 +5,7 @@
 //!   A [j; λ'] = d/dt [ f − M q̈ − Gᵀλ ; −(G q̈ + γ) ]      along the motion, with q̈ and λ constant
 //! ```
 //!
-//! The derivative along the motion is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e. On the smooth path it is a
-//! forward one, whose error of first order, e/2 dj/dt, follows from the cubic through q̈ and j at both ends of the step:
-//! ```text
-//!   h² dj/dt = 6 (q̈₀ − q̈₁) + 2 h j₀ + 4 h j₁
-//! ```
+//! The derivative along the motion is a central difference at q ∘ (±e v + e²/2 q̈), v ± e q̈, t ± e.
 //!
 //! Coulomb friction adds D λ to f, and D λ' to its derivative: the few columns of closed contacts are eliminated
 //! (`friction_coupling`). With too many of them, or in systems that do not tell them apart, both solves are repeated with the
@@ -19,7 +15,7 @@
 //! for, to the same residual.
 
 use super::newton::culprit;
-use super::state::{State, Statistics};
+use super::state::Statistics;
 use super::tolerances::ACCELERATION_RESIDUAL;
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace, first_not_finite};
@@ -31,9 +27,6 @@ use crate::formulation::system::{Dimensions, MotionPoint, Properties};
 const FRICTION_ROUNDS: usize = 60;
 /// Half width of the difference for the jerk, in steps.
 const DIFFERENCE_WIDTH: f64 = 1e-4;
-/// Width of the forward difference, in steps. Rounding is a fifteenth of that of the central one; what is left of the first order
-/// is 1e-4 of the sixth-order terms of the step.
-const FORWARD_WIDTH: f64 = 3e-3;
 
 /// The displaced points of the difference for the jerk: how far the motion and the clock are displaced (s), and their sign. A width
 /// that t + e and t have exactly: the clock adds no rounding. Where the clock is coarser than the width, it is displaced alone, and
@@ -73,16 +66,6 @@ pub(super) struct JerkPoint<'a> {
     pub t: f64,
     pub h: f64,
     pub at: MotionPoint<'a>,
-}
-
-impl JerkPoint<'_> {
-    fn phase(&self) -> PhasePoint<'_> {
-        PhasePoint {
-            t: self.t,
-            q: self.at.q,
-            v: self.at.v,
-        }
-    }
 }
 
 /// Right-hand side [b; c] of the acceleration solve and of the jerk solve.
@@ -177,123 +160,55 @@ impl Workspace {
         lambda_dot: &mut [f64],
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let JerkPoint { t, h, .. } = *point;
+        let JerkPoint { t, h, at } = *point;
         self.accelerations.b.fill(0.0);
         self.accelerations.c.fill(0.0);
-        for (widths, sign) in differences(t, DIFFERENCE_WIDTH * h) {
-            self.add_displaced_residual(p, point, (widths, sign), 0.5, stats)?;
+        for ([e, clock], sign) in differences(t, DIFFERENCE_WIDTH * h) {
+            let cx = self.nearby.at(p, t + sign * clock);
+            let AccelerationWorkspace { b, c, .. } = &mut self.accelerations;
+            let EvaluationVectors {
+                q,
+                displacement,
+                v,
+                force,
+                inertia,
+                bias,
+                product,
+                ..
+            } = &mut self.evaluation;
+            for i in 0..v.len() {
+                displacement[i] = e * (sign * at.v[i] + 0.5 * e * at.a[i]);
+                v[i] = at.v[i] + sign * e * at.a[i];
+            }
+            p.system.retract(at.q, displacement, q);
+            stats.evaluations += 1;
+            p.system.force(&cx, q, v, force)?;
+            if self.character.has_constraint_friction {
+                p.system.constraint_friction(&cx, q, v, at.lambda, force);
+            }
+            p.system.mass_times(&cx, q, at.a, inertia);
+            // The step matrix holds G of the displaced point: its own values are not needed any more in this step.
+            self.step_matrix
+                .load_jacobian(&self.sparsity, p.system, &cx, q);
+            self.step_matrix
+                .add_jacobian_transposed(&self.sparsity, at.lambda, inertia);
+            p.system.constraint_acceleration_bias(&cx, q, v, bias);
+            self.step_matrix
+                .jacobian_times(&self.sparsity, at.a, product);
+            let weight = 0.5 * sign / e.max(clock);
+            for i in 0..b.len() {
+                b[i] += weight * (force[i] - inertia[i]);
+            }
+            for i in 0..c.len() {
+                c[i] -= weight * (product[i] + bias[i]);
+            }
         }
-        self.solve_accelerations(p, point.phase(), guess, jerk, lambda_dot)
-    }
-
-    /// Adds the residuals of the equations of motion at a displaced point, times its sign and a weight over the width.
-    fn add_displaced_residual(
-        &mut self,
-        p: &Problem,
-        point: &JerkPoint,
-        ([e, clock], sign): ([f64; 2], f64),
-        weight: f64,
-        stats: &mut Statistics,
-    ) -> Result<(), StepFailure> {
-        let JerkPoint { t, at, .. } = point;
-        let cx = self.nearby.at(p, t + sign * clock);
-        let AccelerationWorkspace { b, c, .. } = &mut self.accelerations;
-        let EvaluationVectors {
-            q,
-            displacement,
-            v,
-            force,
-            inertia,
-            bias,
-            product,
-            ..
-        } = &mut self.evaluation;
-        for i in 0..v.len() {
-            displacement[i] = e * (sign * at.v[i] + 0.5 * e * at.a[i]);
-            v[i] = at.v[i] + sign * e * at.a[i];
-        }
-        p.system.retract(at.q, displacement, q);
-        stats.evaluations += 1;
-        p.system.force(&cx, q, v, force)?;
-        if self.character.has_constraint_friction {
-            p.system.constraint_friction(&cx, q, v, at.lambda, force);
-        }
-        p.system.mass_times(&cx, q, at.a, inertia);
-        // The step matrix holds G of the displaced point: its own values are not needed any more in this step.
-        self.step_matrix
-            .load_jacobian(&self.sparsity, p.system, &cx, q);
-        self.step_matrix
-            .add_jacobian_transposed(&self.sparsity, at.lambda, inertia);
-        p.system.constraint_acceleration_bias(&cx, q, v, bias);
-        self.step_matrix
-            .jacobian_times(&self.sparsity, at.a, product);
-        let weight = weight * sign / e.max(clock);
-        for i in 0..b.len() {
-            b[i] += weight * (force[i] - inertia[i]);
-        }
-        for i in 0..c.len() {
-            c[i] -= weight * (product[i] + bias[i]);
-        }
-        Ok(())
-    }
-
-    /// Solves for j₁ and dλ/dt at the end of a trial on the smooth path, right after its accelerations: their right-hand side is
-    /// the force at the end, and the difference needs one displaced point only.
-    pub fn end_jerk_forward(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        y: &mut Trial,
-        guess: InitialGuess,
-        stats: &mut Statistics,
-    ) -> Result<(), StepFailure> {
-        let mut points = differences(y.t, FORWARD_WIDTH * y.h);
-        let (Some(forward), 1, false) = (
-            points.next(),
-            points.count(),
-            self.character.has_constraint_friction,
-        ) else {
-            // The clock is displaced alone, or the right-hand side is not the force.
-            return self.end_jerk(p, y, guess, stats);
-        };
-        let ([e, _], _) = forward;
-        let cx = self.inputs.at(p, y.t);
-        let AccelerationWorkspace { b, c, .. } = &mut self.accelerations;
-        let EvaluationVectors {
-            inertia, product, ..
-        } = &mut self.evaluation;
-        p.system.mass_times(&cx, &y.q, &y.acc, inertia);
-        self.mass_matrix
-            .add_jacobian_transposed(&self.sparsity, &y.lambda, inertia);
-        self.mass_matrix
-            .jacobian_times(&self.sparsity, &y.acc, product);
-        for i in 0..b.len() {
-            b[i] = (inertia[i] - b[i]) / e;
-        }
-        for i in 0..c.len() {
-            c[i] = (product[i] - c[i]) / e;
-        }
-        let Trial {
+        let at = PhasePoint {
             t,
-            h,
-            q,
-            v,
-            acc: a,
-            lambda,
-            jerk,
-            lambda_dot,
-            ..
-        } = y;
-        let at = MotionPoint { q, v, a, lambda };
-        let point = JerkPoint { t: *t, h: *h, at };
-        self.add_displaced_residual(p, &point, forward, 1.0, stats)?;
-        self.solve_accelerations(p, point.phase(), guess, jerk, lambda_dot)?;
-        let part = 0.5 * e / *h;
-        for i in 0..jerk.len() {
-            let rise = 6.0 * (s.acc[i] - a[i]) / *h;
-            jerk[i] -= part * (rise + 2.0 * s.jerk[i] + 4.0 * jerk[i]);
-        }
-        Ok(())
+            q: at.q,
+            v: at.v,
+        };
+        self.solve_accelerations(p, at, guess, jerk, lambda_dot)
     }
 
     /// Solves for j₁ and dλ/dt at the end of the trial.
@@ -304,9 +219,21 @@ impl Workspace {
         guess: InitialGuess,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
+        let h = y.h;
+        self.end_jerk_over(p, y, h, guess, stats)
+    }
+
+    /// The same with the width of the difference for a step of size `h`.
+    pub fn end_jerk_over(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        h: f64,
+        guess: InitialGuess,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
         let Trial {
             t,
-            h,
             q,
             v,
             acc: a,
@@ -316,7 +243,7 @@ impl Workspace {
             ..
         } = y;
         let at = MotionPoint { q, v, a, lambda };
-        let point = JerkPoint { t: *t, h: *h, at };
+        let point = JerkPoint { t: *t, h, at };
         self.jerk(p, &point, guess, jerk, lambda_dot, stats)
     }
 

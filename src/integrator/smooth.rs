@@ -31,8 +31,12 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 const SLOWEST: f64 = 0.5;
 /// Passes, at most.
 const PASSES: usize = 6;
-/// Part of the tolerance that the passes may leave of their fixed point: a tenth of the error that the estimate aims at.
-const LEFT_BY_PASSES: f64 = 3e-4;
+/// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up: a thousand steps
+/// then lose a tenth of the tolerance.
+const LEFT_BY_PASSES: f64 = 1e-4;
+/// Width of the difference for the jerk over that of other steps. The estimate is a difference of jerks: their rounding counts where
+/// a mechanism is far from the origin. The error of the difference, 2e-7 h² d³q̈/dt³, is far below that of the step.
+const WIDER_DIFFERENCE: f64 = 10.0;
 /// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
 const RESIDUAL: f64 = 1e-5;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
@@ -136,18 +140,12 @@ impl Workspace {
         weights: &HermiteWeights,
         stats: &mut Statistics,
     ) -> Result<Option<SmoothPasses>, StepFailure> {
-        let residuals = [
-            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES),
-            JERK_RESIDUAL,
-        ];
-        // The predicted accelerations are close; nothing predicts the jerk as well.
-        self.end_accelerations(p, y, InitialGuess::Nearby(residuals[0]), stats)?;
-        self.end_jerk_forward(p, s, y, InitialGuess::Nothing(residuals[1]), stats)?;
+        self.evaluate_smooth_end(p, y, stats)?;
         let rounding = CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q);
         let tolerance = self.settings.tolerance;
         let mut result: Option<SmoothPasses> = None;
         for _ in 0..PASSES {
-            let pass = self.smooth_pass(p, s, y, weights, residuals, stats)?;
+            let pass = self.smooth_pass(p, s, y, weights, stats)?;
             let [moved, left] = [pass.moved, pass.left].map(|[dq, dv]| dq + y.h * dv);
             // NaN is no contraction.
             let contracts = left <= SLOWEST * moved;
@@ -173,19 +171,30 @@ impl Workspace {
         s: &State,
         y: &mut Trial,
         weights: &HermiteWeights,
-        residuals: [f64; 2],
         stats: &mut Statistics,
     ) -> Result<SmoothPass, StepFailure> {
         self.before_pass.acc.copy_from_slice(&y.acc);
         self.before_pass.jerk.copy_from_slice(&y.jerk);
         let Pass { dq, dv, .. } = self.correct_end(p, s, y, Some(weights))?;
-        let [accelerations, jerks] = residuals.map(InitialGuess::Nearby);
-        self.end_accelerations(p, y, accelerations, stats)?;
-        self.end_jerk_forward(p, s, y, jerks, stats)?;
+        self.evaluate_smooth_end(p, y, stats)?;
         Ok(SmoothPass {
             moved: [dq, dv],
             left: self.next_correction(p, s, y, weights)?,
         })
+    }
+
+    /// Accelerations, multipliers and jerks at the end of the trial, which holds guesses of the first two.
+    fn evaluate_smooth_end(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
+        let residual =
+            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES);
+        self.end_accelerations(p, y, InitialGuess::Nearby(residual), stats)?;
+        let h = WIDER_DIFFERENCE * y.h;
+        self.end_jerk_over(p, y, h, InitialGuess::Nothing(JERK_RESIDUAL), stats)
     }
 
     /// What the formula gives for the change of accelerations and jerks in a pass: the correction of the next one, but for its
