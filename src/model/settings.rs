@@ -30,10 +30,11 @@ choice! {
     /// `integrator` of `[solver]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum IntegratorName {
-        /// A method of sixth order without Newton iteration where the motion is smooth, Hilber-Hughes-Taylor with a corrector
-        /// where it changes fast, and without where it is stiff.
+        /// Hilber-Hughes-Taylor with a corrector of fourth order, of sixth order where the motion is smooth.
         #[default]
         Auto = "auto",
+        /// The same, with steps without a Newton iteration where the motion is smooth.
+        Smooth = "smooth",
         /// Hilber-Hughes-Taylor with a corrector of fourth order.
         Hht = "hht",
         /// Quadratic scheme with the cubic one as reference.
@@ -240,7 +241,7 @@ pub(super) const SETTINGS: [Setting; 22] = [
     setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
         "coordinates and constraint handling"),
     setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
-        "method: \"auto\" takes long steps of sixth order where the motion is smooth and those of \"hht\" elsewhere; \"hht\" corrects to fourth order; \"vsa23\" is for comparison"),
+        "method: \"hht\" corrects to fourth order, \"auto\" to sixth where the motion is smooth; \"smooth\" takes longer steps there; \"vsa23\" is for comparison"),
     setting("vsa23", SettingField::Vsa23, "", "{ parameters = \"common\", error_at = \"common\" }",
         "settings of VSA23"),
     setting("alpha", Number(Range::Alpha, |s| &mut s.alpha), "", "0.05",

@@ -192,15 +192,9 @@ fn a_rod_against_its_joint_limit_loses_what_restitution_says_and_the_error_follo
         (3, "hybrid"),
     ] {
         let text = rod(dimension, formulation, "restitution = 0.7");
-        let hht = text.replace("[solver]\n", "[solver]\nintegrator = \"hht\"\n");
         let (mut errors, mut losses) = (Vec::new(), Vec::new());
         for tolerance in [1e-4, 1e-5, 1e-6, 1e-7] {
             let mut sim = Sim::new(&text, tolerance);
-            sim.to(2.5);
-            // The smooth path takes steps as long as the tolerance allows: its error need not follow an order.
-            close("angle", sim.get("pin.position"), angle, tolerance);
-            close("lost", sim.get("energy.dissipated"), lost, 5.0 * tolerance);
-            let mut sim = Sim::new(&hht, tolerance);
             sim.to(2.5);
             errors.push((tolerance, (sim.get("pin.position") - angle).abs()));
             losses.push((tolerance, (sim.get("energy.dissipated") - lost).abs()));
@@ -578,13 +572,9 @@ fn the_impact_case_of_the_paper_is_a_mechanism_whose_error_follows_the_tolerance
         + "[[joint]]\nname = \"slide\"\ntype = \"prismatic\"\nbodies = [\"ground\", \"block\"]\npoint = [-1, 0]\naxis = [1, 0]\nposition = -1.0\n\
            [[force]]\nname = \"law\"\ntype = \"spring_damper\"\njoint = \"slide\"\n\
            stiffness = { pieces = [{ below = 0.25, polynomial = [0, 200] }, { polynomial = [4000] }] }\n";
-    let hht = text.replace("[solver]\n", "[solver]\nintegrator = \"hht\"\n");
     let mut errors = Vec::new();
     for tolerance in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
         let mut sim = Sim::new(&text, tolerance);
-        sim.to(end[0]);
-        close("default", sim.get("block.x"), end[1], 0.1 * tolerance);
-        let mut sim = Sim::new(&hht, tolerance);
         sim.to(end[0]);
         errors.push((tolerance, (sim.get("block.x") - end[1]).abs()));
         assert_eq!(sim.instance.statistics().events, 10);
