@@ -88,6 +88,9 @@ int main(void)
     FIELD(biela_counters, error);
     FIELD(biela_counters, worst_error);
     FIELD(biela_counters, energy_drift);
+    FIELD(biela_counters, corrected);
+    FIELD(biela_counters, time_stepping);
+    FIELD(biela_counters, smooth);
     NUMBER(BIELA_SYSTEM_CONSTANT_MASS);
     NUMBER(BIELA_SYSTEM_NO_VELOCITY_FORCES);
     NUMBER(BIELA_SYSTEM_FIXED_CONSTRAINTS);

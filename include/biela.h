@@ -430,6 +430,18 @@ typedef struct {
      * Energy balance of the accepted substep where it was largest, with its sign (J).
      */
     double energy_drift;
+    /**
+     * Accepted substeps with a correction of fourth or sixth order.
+     */
+    uint64_t corrected;
+    /**
+     * Substeps of time stepping, where contacts are too dense in time for events.
+     */
+    uint64_t time_stepping;
+    /**
+     * Accepted substeps on the smooth path, without Newton iteration; they are corrected ones.
+     */
+    uint64_t smooth;
 } biela_counters;
 
 /**

@@ -197,6 +197,18 @@ impl Workspace {
         guesses: [InitialGuess; 2],
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
+        self.end_accelerations(p, y, guesses[0], stats)?;
+        self.end_jerk(p, y, guesses[1], stats)
+    }
+
+    /// Accelerations and multipliers at the end of the trial.
+    pub(super) fn end_accelerations(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        guess: InitialGuess,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
         let Trial {
             t,
             q,
@@ -204,16 +216,8 @@ impl Workspace {
             acc,
             lambda,
             ..
-        } = &mut *y;
-        self.accelerations_from(
-            p,
-            PhasePoint { t: *t, q, v },
-            guesses[0],
-            acc,
-            lambda,
-            stats,
-        )?;
-        self.end_jerk(p, y, guesses[1], stats)
+        } = y;
+        self.accelerations_from(p, PhasePoint { t: *t, q, v }, guess, acc, lambda, stats)
     }
 
     /// `errors.error` = v₀ + h/2 (q̈₀ + q̈₁) − h²/12 (j₁ − j₀) − v₁, or the same with the sixth-order formula.

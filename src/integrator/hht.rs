@@ -23,6 +23,8 @@ use crate::model::{Corrector, IntegratorName, SolverSettings};
 const STIFF_STEPS: u32 = 3;
 /// Length of its first suspension (steps), doubled each time up to 32-fold.
 const SUSPENSION: u32 = 8;
+/// Length of the first suspension of the smooth path (steps), doubled likewise.
+const SMOOTH_SUSPENSION: u32 = 4;
 /// Contraction at which a step that was too long for the corrector is repeated.
 const WANTED_CONTRACTION: f64 = 0.1;
 /// Contraction that no shortening within the limits of a step brings down.
@@ -66,6 +68,7 @@ impl HhtMethod {
             && s.h >= SMALLEST_RATIO * y.h
             && s.corrector_suspension == 0
             && s.stiff_steps == 0
+            && s.smooth_suspension == 0
             && work.predicted_hht_error(p, s, y.h) >= WORTH_IT * work.settings.tolerance
     }
 
@@ -109,7 +112,8 @@ impl Method for HhtMethod {
                 Err(failure) if failure.is_fatal() || failure == StepFailure::NearSingular => {
                     return Err(failure);
                 }
-                Err(_) | Ok(Correction::Stiff { .. }) => {}
+                Err(_) => y.smooth_failed = true,
+                Ok(Correction::Stiff { .. }) => {}
             }
         }
         work.hht_step(p, s, options, y, stats)?;
@@ -180,8 +184,16 @@ impl Method for HhtMethod {
         }
     }
 
-    /// Suspends the corrector after steps that it could not correct.
+    /// Suspends the corrector after steps that it could not correct, and the smooth path after one whose passes did not contract.
     fn note_accepted(&self, s: &mut State, y: &Trial) {
+        if y.smooth {
+            s.smooth_failures = 0;
+        } else if y.smooth_failed {
+            s.smooth_suspension = SMOOTH_SUSPENSION << s.smooth_failures.min(5);
+            s.smooth_failures = s.smooth_failures.saturating_add(1);
+        } else {
+            s.smooth_suspension = s.smooth_suspension.saturating_sub(1);
+        }
         if s.corrector_suspension > 0 {
             s.corrector_suspension -= 1;
         } else if y.corrected && !(y.stiffness_limits && s.stiff_steps < STIFF_STEPS) {

@@ -31,8 +31,12 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 const SLOWEST: f64 = 0.5;
 /// Passes, at most.
 const PASSES: usize = 6;
-/// Part of the tolerance that the passes may leave of their fixed point.
-const LEFT_BY_PASSES: f64 = 1e-5;
+/// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up: a thousand steps
+/// then lose a tenth of the tolerance.
+const LEFT_BY_PASSES: f64 = 1e-4;
+/// Width of the difference for the jerk over that of other steps. The estimate is a difference of jerks: their rounding counts where
+/// a mechanism is far from the origin. The error of the difference, 2e-7 h² d³q̈/dt³, is far below that of the step.
+const WIDER_DIFFERENCE: f64 = 10.0;
 /// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
 const RESIDUAL: f64 = 1e-5;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
@@ -106,6 +110,7 @@ impl Workspace {
         }
         let weights = HermiteWeights::new(s.h / y.h);
         let Some(passes) = self.smooth_passes(p, s, y, &weights, stats)? else {
+            y.smooth_failed = true;
             return Ok(STIFF);
         };
         self.method.shift(&s.a, &s.delta, s.h, y.h, &mut y.at);
@@ -135,16 +140,12 @@ impl Workspace {
         weights: &HermiteWeights,
         stats: &mut Statistics,
     ) -> Result<Option<SmoothPasses>, StepFailure> {
-        let residuals = [
-            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES),
-            JERK_RESIDUAL,
-        ];
-        self.evaluate_end(p, y, residuals.map(InitialGuess::Nothing), stats)?;
+        self.evaluate_smooth_end(p, y, stats)?;
         let rounding = CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q);
         let tolerance = self.settings.tolerance;
         let mut result: Option<SmoothPasses> = None;
         for _ in 0..PASSES {
-            let pass = self.smooth_pass(p, s, y, weights, residuals, stats)?;
+            let pass = self.smooth_pass(p, s, y, weights, stats)?;
             let [moved, left] = [pass.moved, pass.left].map(|[dq, dv]| dq + y.h * dv);
             // NaN is no contraction.
             let contracts = left <= SLOWEST * moved;
@@ -170,17 +171,30 @@ impl Workspace {
         s: &State,
         y: &mut Trial,
         weights: &HermiteWeights,
-        residuals: [f64; 2],
         stats: &mut Statistics,
     ) -> Result<SmoothPass, StepFailure> {
         self.before_pass.acc.copy_from_slice(&y.acc);
         self.before_pass.jerk.copy_from_slice(&y.jerk);
         let Pass { dq, dv, .. } = self.correct_end(p, s, y, Some(weights))?;
-        self.evaluate_end(p, y, residuals.map(InitialGuess::Nearby), stats)?;
+        self.evaluate_smooth_end(p, y, stats)?;
         Ok(SmoothPass {
             moved: [dq, dv],
             left: self.next_correction(p, s, y, weights)?,
         })
+    }
+
+    /// Accelerations, multipliers and jerks at the end of the trial, which holds guesses of the first two.
+    fn evaluate_smooth_end(
+        &mut self,
+        p: &Problem,
+        y: &mut Trial,
+        stats: &mut Statistics,
+    ) -> Result<(), StepFailure> {
+        let residual =
+            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES);
+        self.end_accelerations(p, y, InitialGuess::Nearby(residual), stats)?;
+        let h = WIDER_DIFFERENCE * y.h;
+        self.end_jerk_over(p, y, h, InitialGuess::Nothing(JERK_RESIDUAL), stats)
     }
 
     /// What the formula gives for the change of accelerations and jerks in a pass: the correction of the next one, but for its

@@ -61,6 +61,10 @@ pub struct State {
     pub corrector_suspension: u32,
     /// Consecutive steps in which the system was found stiff.
     pub stiff_steps: u32,
+    /// Steps for which the smooth path is still suspended because its passes did not contract.
+    pub smooth_suspension: u32,
+    /// Trials of the smooth path without contraction since the last step on it.
+    pub smooth_failures: u32,
     /// Scale of the error norm: largest |q_i| so far, at least the weight of the coordinate.
     pub scale: Vec<f64>,
     /// Redundant constraints: they follow from the others and are not enforced.
@@ -145,7 +149,7 @@ macro_rules! state_fields {
     ($use:ident) => {
         $use! {
             real: t dissipated supplied h next_h newton_contraction factored_step typical_pivot motion_time;
-            count: contraction_uses corrector_suspension stiff_steps event_streak;
+            count: contraction_uses corrector_suspension stiff_steps smooth_suspension smooth_failures event_streak;
             flag: jerk_known previous_known first may_grow factored_mass;
             reals: q v acc lambda a delta delta_dot lambda_dot jerk previous_acc previous_jerk scale;
             modes: modes;
@@ -276,9 +280,10 @@ pub trait StateVisitor {
 
 impl Statistics {
     /// Counts an accepted step.
-    pub(super) fn note_accepted(&mut self, h: f64, error: f64, corrected: bool) {
+    pub(super) fn note_accepted(&mut self, h: f64, error: f64, [corrected, smooth]: [bool; 2]) {
         self.steps += 1;
         self.corrected += u64::from(corrected);
+        self.smooth += u64::from(smooth);
         self.step_size = h;
         self.smallest_step = self.smallest_step.min(h);
         self.largest_step = self.largest_step.max(h);

@@ -307,7 +307,9 @@ impl Integrator {
         self.commit_trial(p, s);
         s.next_h = next_h.min(self.events.step_limit);
         (s.first, s.may_grow) = (false, true);
-        stats.note_accepted(h, error, self.trial.corrected);
+        let y = &self.trial;
+        let smooth = y.smooth && !y.restarts_history;
+        stats.note_accepted(h, error, [y.corrected, smooth]);
         self.handle_end_of_step(p, s, located, stats)?;
         if self.repartitions {
             self.repartition(p, s, stats);

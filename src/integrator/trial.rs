@@ -393,6 +393,8 @@ pub(super) struct Trial {
     pub corrected: bool,
     /// Taken on the smooth path: its jerks are those of the motion.
     pub smooth: bool,
+    /// The passes of the smooth path did not contract.
+    pub smooth_failed: bool,
     /// Largest ratio of the next step to this one that the motion allows.
     pub growth: f64,
     /// The error would allow a far longer step than the contraction of the corrector.
@@ -440,7 +442,8 @@ impl Trial {
     /// Prepares a trial of size `h` from `s` that ends at `t1`.
     pub fn begin(&mut self, s: &State, h: f64, t1: f64) {
         (self.t, self.h) = (t1, h);
-        (self.corrected, self.jerk_known, self.smooth) = (false, false, false);
+        (self.corrected, self.jerk_known) = (false, false);
+        (self.smooth, self.smooth_failed) = (false, false);
         self.growth = f64::INFINITY;
         (self.stiffness_limits, self.motion_time) = (false, s.motion_time);
         self.redundant_residual = (0.0, 0);

@@ -10,6 +10,8 @@ pub enum Shown {
     Json,
     /// `biela_counters` of the C interface.
     C,
+    /// The same, behind the fields of the first version.
+    CAppended,
 }
 
 /// A counter, an integer or a real number.
@@ -129,12 +131,14 @@ counters! {
     factorizations: Count, "", "matrix factorisations since the start", [Quantity Json C];
     /// Back-substitutions.
     solves: Count, "", "back-substitutions since the start", [Quantity Json C];
-    /// Accepted steps with the fourth-order correction.
-    corrected: Count, "", "accepted steps with the fourth-order correction", [];
+    /// Accepted steps with a correction of fourth or sixth order.
+    corrected: Count, "", "accepted steps with a correction of fourth or sixth order", [Json CAppended];
     /// Events handled.
     events: Count, "", "events handled since the start", [C];
     /// Steps of time stepping, where contacts are too dense in time for events.
-    time_stepping: Count, "", "steps of time stepping, where contacts are too dense in time for events", [Json];
+    time_stepping: Count, "", "steps of time stepping, where contacts are too dense in time for events", [Json CAppended];
+    /// Accepted steps on the smooth path, without Newton iteration; they are corrected ones.
+    smooth: Count, "", "accepted steps on the smooth path, without Newton iteration; they are corrected ones", [Json CAppended];
     /// Smallest accepted step (s); infinite before the first.
     smallest_step: Real, "s", "smallest accepted step", [Json C];
     /// Largest accepted step (s).
@@ -160,9 +164,13 @@ mod tests {
         let fields: Vec<&str> = (header[start..end].lines())
             .filter_map(|line| line.trim().strip_suffix(';')?.split_whitespace().last())
             .collect();
+        let named = |shown: Shown| {
+            (COUNTERS.iter().filter(move |c| c.shown.contains(&shown))).map(|c| c.name)
+        };
         let mut expected = vec!["struct_size"];
-        expected.extend((COUNTERS.iter().filter(|c| c.shown.contains(&Shown::C))).map(|c| c.name));
+        expected.extend(named(Shown::C));
         expected.push("energy_drift");
+        expected.extend(named(Shown::CAppended));
         assert_eq!(fields, expected);
     }
 

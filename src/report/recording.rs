@@ -86,8 +86,10 @@ impl Watched {
 pub enum StepMethod {
     /// HHT alone.
     Plain,
-    /// HHT with the fourth-order corrector.
+    /// HHT with the corrector.
     Corrected,
+    /// The smooth path.
+    Smooth,
 }
 
 /// Accepted steps, column by column.
@@ -140,6 +142,7 @@ pub struct Recording {
 #[derive(Clone, Copy, Default)]
 struct Counters {
     corrected: u64,
+    smooth: u64,
     iterations: u64,
     events: u64,
 }
@@ -255,17 +258,17 @@ impl Recording {
         let statistics = probe.instance().statistics();
         let now = Counters {
             corrected: statistics.corrected,
+            smooth: statistics.smooth,
             iterations: statistics.newton_iterations,
             events: statistics.events,
         };
         self.steps.ends.push(end);
         self.steps.errors.push(statistics.error);
-        self.steps
-            .methods
-            .push(match now.corrected > self.counters.corrected {
-                true => StepMethod::Corrected,
-                false => StepMethod::Plain,
-            });
+        self.steps.methods.push(match &self.counters {
+            before if now.smooth > before.smooth => StepMethod::Smooth,
+            before if now.corrected > before.corrected => StepMethod::Corrected,
+            _ => StepMethod::Plain,
+        });
         let iterations = now.iterations - self.counters.iterations;
         self.steps.iterations.push(iterations as f64);
         if now.events > self.counters.events {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::columns::EncodedColumns;
 use super::failure::FailureReport;
 use super::page::ReportData;
-use super::recording::{Recording, StepMethod};
+use super::recording::Recording;
 use super::scene::scene;
 use crate::component::{Causality, Instance, REJECTION_REASONS, Variable};
 use crate::model::counters::{COUNTERS, CounterValue};
@@ -109,7 +109,7 @@ impl Report<'_> {
             columns.rounded(&column, LOAD_RESOLUTION);
         }
         let methods: Vec<f64> = (r.steps.methods.iter())
-            .map(|m| f64::from(u8::from(*m == StepMethod::Corrected)))
+            .map(|m| f64::from(*m as u8))
             .collect();
         columns.exact(&r.steps.ends);
         columns.single(&r.steps.errors);

@@ -9,7 +9,7 @@ const SLIDER_CRANK: &str = "models/slider_crank.toml";
 const PENDULUM: &str = "models/pendulum.toml";
 const OSCILLATOR: &str = "models/oscillator.toml";
 
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 17] = [
     "steps",
     "rejected",
     "newton_failures",
@@ -17,7 +17,9 @@ const KEYS: [&str; 15] = [
     "residuals",
     "factorizations",
     "solves",
+    "corrected",
     "time_stepping",
+    "smooth",
     "smallest_step",
     "largest_step",
     "worst_error",

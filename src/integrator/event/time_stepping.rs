@@ -80,7 +80,7 @@ impl Integrator {
         s.event_streak = s.event_streak.saturating_sub(1).max(DENSE_AFTER);
         s.next_h = s.next_h.max(h);
         (s.first, s.may_grow) = (false, true);
-        stats.note_accepted(h, 0.0, false);
+        stats.note_accepted(h, 0.0, [false; 2]);
         stats.time_stepping += 1;
         self.finish_impacts(p, s, 0.0, stats)?;
         self.restart_after_event(p, s, stats)?;

@@ -1,5 +1,5 @@
 // Outputs, steps of the solver, events, energy: which plots and lists there are.
-const METHODS = ["HHT", "HHT with fourth-order corrector"];
+const METHODS = ["HHT", "HHT with corrector", "smooth path of sixth order"];
 
 const rowValue = (column, unitName) => (t) => `${number(mix(column, locate(run.times, t)), 5)} ${unitName}`;
 
@@ -98,7 +98,7 @@ function addSolver(parent, player) {
 // A strip at the foot of the plot: the method of each step.
 function paintMethods(u) {
   const { ends, methods } = run.steps;
-  const colors = [theme.colors.series[7], theme.colors.series[2]];
+  const colors = [theme.colors.series[7], theme.colors.series[2], theme.colors.series[0]];
   const { ctx, bbox } = u;
   const height = 6 * devicePixelRatio;
   ctx.globalAlpha = 1;
