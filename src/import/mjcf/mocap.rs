@@ -12,6 +12,7 @@ use crate::import::draft::Draft;
 use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::tree::{TreeFreedom, TreeJoint, TreeLink, TreeMap};
 use crate::import::xml::{Concern, Fate, XmlFiles, XmlNode};
+use crate::linalg::elementary::atan2;
 use crate::model::{JointCoordinate, Motion, MotionLaw, PrescribedCoordinate, Target};
 
 /// Names of the coordinates and their axes, from the ground outwards.
@@ -109,11 +110,25 @@ pub fn drawn(links: &[TreeLink], first: usize) -> FramePlacement {
 /// Sets the start of the mocap body whose links begin with `first`.
 pub fn set_start(reader: &mut BodyReader, first: usize, pose: FramePlacement) {
     let turn: UnitQuaternion<f64> = pose.rotation * drawn(&reader.links, first).rotation.inverse();
-    let (roll, pitch, yaw) = turn.euler_angles();
+    let [yaw, pitch, roll] = yaw_pitch_roll(&turn.to_rotation_matrix().into_inner());
     let [x, y, z] = pose.position.into();
     let places: Vec<(usize, usize)> = joints(&reader.links, first).collect();
     for ((link, joint), value) in places.into_iter().zip([x, y, z, yaw, pitch, roll]) {
         reader.links[link].joints[joint].start = value;
+    }
+}
+
+/// The angles of Rz(yaw) Ry(pitch) Rx(roll) = r. Upright, where yaw and roll turn about one axis, the roll is zero.
+fn yaw_pitch_roll(r: &Matrix3<f64>) -> [f64; 3] {
+    let level = (r[(0, 0)] * r[(0, 0)] + r[(1, 0)] * r[(1, 0)]).sqrt();
+    let pitch = atan2(-r[(2, 0)], level);
+    match level > 1e-9 {
+        true => [
+            atan2(r[(1, 0)], r[(0, 0)]),
+            pitch,
+            atan2(r[(2, 1)], r[(2, 2)]),
+        ],
+        false => [atan2(-r[(0, 1)], r[(1, 1)]), pitch, 0.0],
     }
 }
 
@@ -148,4 +163,29 @@ fn add_motion(draft: &mut Draft, name: &str, on: JointCoordinate, start: f64) {
         text_position: Default::default(),
     });
     draft.add_input(name, target, start);
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::Rotation3;
+
+    use super::*;
+
+    #[test]
+    fn angles_give_their_rotation_back_upright_too() {
+        let quarter = std::f64::consts::FRAC_PI_2;
+        for [yaw, pitch, roll] in [
+            [0.3, -0.7, 2.9],
+            [-3.0, 1.2, -0.1],
+            [0.4, quarter, 0.2],
+            [0.4, -quarter, 0.2],
+        ] {
+            let turn = |yaw, pitch, roll| Rotation3::from_euler_angles(roll, pitch, yaw);
+            let r = turn(yaw, pitch, roll).into_inner();
+            let [yaw, pitch, roll] = yaw_pitch_roll(&r);
+            let again = turn(yaw, pitch, roll).into_inner();
+            // A few roundings of numbers below one.
+            assert!((again - r).abs().max() < 1e-15);
+        }
+    }
 }
