@@ -52,7 +52,8 @@ class _Counters(ctypes.Structure):
     _fields_ = [("struct_size", c_size_t)] + [
         (name, c_uint64) for name in ("steps rejected newton_failures newton_iterations residuals evaluations "
                                       "factorizations solves events").split()] + [
-        (name, c_double) for name in "smallest_step largest_step step_size error worst_error energy_drift".split()]
+        (name, c_double) for name in "smallest_step largest_step step_size error worst_error energy_drift".split()] + [
+        (name, c_uint64) for name in "corrected time_stepping smooth".split()]
 
 
 class _Point(ctypes.Structure):

@@ -174,7 +174,8 @@ fn layout() -> String {
     structure!(biela_variable: struct_size name unit causality has_start start description variability initial has_min
         has_max min max dependencies dependency_count initial_dependencies initial_dependency_count);
     structure!(biela_counters: struct_size steps rejected newton_failures newton_iterations residuals evaluations
-        factorizations solves events smallest_step largest_step step_size error worst_error energy_drift);
+        factorizations solves events smallest_step largest_step step_size error worst_error energy_drift
+        corrected time_stepping smooth);
     line(format_args!(
         "BIELA_SYSTEM_CONSTANT_MASS = {BIELA_SYSTEM_CONSTANT_MASS}"
     ));
