@@ -154,7 +154,7 @@ fn connected_loops_stay_shut() {
     let ends: Vec<_> = (model.joints.iter())
         .filter(|joint| joint.kind == JointKind::Spherical && joint.name.starts_with("connect"))
         .map(|joint| match &joint.frame {
-            JointPlacement::BodyFrames(frames) => (joint.bodies, frames.clone()),
+            JointPlacement::BodyFrames(frames) => (joint.bodies, *frames),
             other => panic!("{other:?}"),
         })
         .collect();
