@@ -108,7 +108,7 @@ pub fn joint_frames(
 }
 
 /// With length one to the last digit, and without negative zeros.
-fn unit(v: Vector3<f64>) -> [f64; 3] {
+pub fn unit(v: Vector3<f64>) -> [f64; 3] {
     let v: [f64; 3] = v.normalize().into();
     v.map(|x| x + 0.0)
 }

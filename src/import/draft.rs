@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use nalgebra::Vector3;
 
+use super::combined_joint::unit;
 use super::frame::FramePlacement;
 use super::report::{ImportNote, RENAMED};
 use super::xml::XmlPosition;
@@ -96,16 +97,10 @@ impl Draft {
         [stiffness, damping]: [[f64; 6]; 2],
     ) {
         let name = self.element_name("force", &format!("{name}_spring"), None);
-        let frame = |at: FramePlacement| {
-            let direction = |v: Vector3<f64>| {
-                let v: [f64; 3] = (at.rotation * v).normalize().into();
-                v.map(|x| x + 0.0)
-            };
-            JointFrame {
-                point: at.position.into(),
-                axis: direction(Vector3::x()),
-                reference_direction: direction(Vector3::y()),
-            }
+        let frame = |at: FramePlacement| JointFrame {
+            point: at.position.into(),
+            axis: unit(at.rotation * Vector3::x()),
+            reference_direction: unit(at.rotation * Vector3::y()),
         };
         self.model.forces.push(Force {
             name,
