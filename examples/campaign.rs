@@ -129,8 +129,9 @@ fn judge_error_bars(campaign: &Campaign, integrator: &str) -> ExitCode {
     let (mut bars, mut accuracies) = (Vec::new(), Vec::new());
     for subject in &campaign.subjects {
         for formulation in &campaign.formulations {
+            let methods = [formulation, integrator];
             let Some(reference) =
-                BarReference::new(subject, formulation, integrator, campaign.tight)
+                BarReference::new(subject, methods, &campaign.tolerances, campaign.tight)
             else {
                 continue;
             };

@@ -8,6 +8,8 @@ use crate::campaign::error_bars::{AccuracyRecord, BarRecord, BarReference};
 use crate::common::all_models;
 use biela::component::Instance;
 
+const TOLERANCES: [f64; 2] = [1e-4, 1e-6];
+
 /// Seeds of their own: 250 mechanisms give a thousand runs.
 fn seeds() -> std::ops::Range<u64> {
     match std::env::var("BIELA_TEST_FULL").as_deref() {
@@ -20,12 +22,15 @@ fn records() -> (Vec<BarRecord>, Vec<AccuracyRecord>) {
     let (mut bars, mut accuracies) = (Vec::new(), Vec::new());
     for seed in seeds() {
         for formulation in ["absolute", "relative"] {
-            let Some(reference) =
-                BarReference::new(&Subject::Seed(seed), formulation, "auto", 1e-9)
-            else {
+            let Some(reference) = BarReference::new(
+                &Subject::Seed(seed),
+                [formulation, "auto"],
+                &TOLERANCES,
+                1e-9,
+            ) else {
                 continue;
             };
-            for tolerance in [1e-4, 1e-6] {
+            for tolerance in TOLERANCES {
                 bars.extend(reference.error_bars(tolerance));
                 accuracies.extend(reference.accuracy(tolerance));
             }
