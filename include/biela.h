@@ -1228,7 +1228,7 @@ biela_status biela_statistics(biela_instance *instance,
                               biela_counters *counters);
 
 /**
- * Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, ten times looser, goes along, and every
+ * Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, a hundred times looser, goes along, and every
  * output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted anew: error bars come
  * behind inputs, outputs and parameters. The values of all other variables keep their bits.
  *

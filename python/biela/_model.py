@@ -222,7 +222,7 @@ class Model(NativeModel):
                 constant beyond the ends; two points of the same time are a jump. A function is sampled as closely as it needs
                 before the run begins, also at its kinks and jumps.
             start: start from the initial conditions or from the static equilibrium; the model's by default.
-            error_bars: a companion run, ten times looser, states the error of every output: ``result["x.error"]`` over time, and
+            error_bars: a companion run, a hundred times looser, states the error of every output: ``result["x.error"]`` over time, and
                 ``result.error_bars`` as a whole; the model's by default.
             accuracy: error allowed over the whole run, relative to the range of each output. The solver chooses its tolerance, and
                 the run is repeated with a tighter one until the error bars are below; ``result.error_bars["kept"]`` says whether.

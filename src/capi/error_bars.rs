@@ -5,7 +5,7 @@ use super::instance::biela_instance;
 use super::status::biela_status;
 use crate::ffi::pointer;
 
-/// Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, ten times looser, goes along, and every
+/// Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, a hundred times looser, goes along, and every
 /// output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted anew: error bars come
 /// behind inputs, outputs and parameters. The values of all other variables keep their bits.
 ///

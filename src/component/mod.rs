@@ -47,7 +47,7 @@ pub use crate::analysis::DescriptorModel;
 pub use crate::integrator::{REJECTION_REASONS, RejectedStep};
 pub use derivatives::HIGHEST_OUTPUT_DERIVATIVE;
 pub use equilibrium::EquilibriumReport;
-pub use error_bars::ErrorBarSummary;
+pub use error_bars::{COMPANION_RATIO, ErrorBarSummary};
 pub use input::{Extrapolation, HIGHEST_DERIVATIVE};
 pub use instance::Instance;
 pub use instance_state::SavedState;

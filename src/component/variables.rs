@@ -198,7 +198,7 @@ impl VariableCatalogue {
             let of = &self.variables[output as usize];
             let variable = Variable {
                 description: format!(
-                    "error bar of {}: largest difference so far to a run ten times looser",
+                    "error bar of {}: largest difference so far to a run a hundred times looser",
                     of.name
                 ),
                 source: format!("{}.error", of.source),

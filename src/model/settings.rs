@@ -279,7 +279,7 @@ pub(super) const SETTINGS: [Setting; 22] = [
     setting("look_ahead", Flag(|s| &mut s.look_ahead), "", "true",
         "while inputs and parameters do not change, steps may go beyond a communication point, whose values are interpolated"),
     setting("error_bars", Flag(|s| &mut s.error_bars), "", "false",
-        "a companion run, ten times looser, states the error of every output as `<output>.error`"),
+        "a companion run, a hundred times looser, states the error of every output as `<output>.error`"),
     setting("accuracy", Optional(Range::Positive, |s| &mut s.accuracy), "", "none",
         "error allowed over the whole run, relative to the range of each output: the solver chooses `tolerance`; implies `error_bars`"),
 ];

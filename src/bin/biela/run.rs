@@ -99,7 +99,7 @@ pub struct Arguments {
     #[arg(long, value_name = "E", allow_negative_numbers = true)]
     tolerance: Option<f64>,
 
-    /// State the error of every output, by a companion run ten times looser: in the summary, --json, the page and, as
+    /// State the error of every output, by a companion run a hundred times looser: in the summary, --json, the page and, as
     /// columns NAME.error, the table
     #[arg(long)]
     error_bars: bool,

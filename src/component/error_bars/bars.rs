@@ -1,17 +1,17 @@
 //! The bars: the largest difference so far between a run and its companion, for each output.
 //!
 //! ```text
-//!   bar_i(t) = κ max_{s ≤ t} |y_i(s) − ŷ_i(s)| + u(t) S_i(t)        y of the run, ŷ of the companion
+//!   bar_i(t) = κ max_{s ≤ t} |y_i(s) − ŷ_i(s)| + (u(t) + r) S_i(t)  y of the run, ŷ of the companion
 //!   S_i      = max(range of y_i so far, 1e-4 · largest |y| with the unit of i, 1e-6)
 //! ```
 //!
 //! The difference of errors e of the run and ê of the companion is at least ê − e: the bar holds if e ≤ ê κ/(1 + κ). κ = 1.5 allows
-//! e = 0.6 ê, where ten times the tolerance makes little difference.
+//! e = 0.6 ê, where a hundred times the tolerance makes little difference.
 //!
 //! An energy is relative to the largest kinetic energy so far, if that is more: a sum that is conserved has no range.
 //!
 //! u is the sum of the local errors of the steps that both runs took alike, which the difference cannot show: a host with short
-//! communication steps cuts both to the same length. Bar and scale never shrink.
+//! communication steps cuts both to the same length. r is rounding, where the runs agree in all digits. Bar and scale never shrink.
 
 use super::events::EventMatching;
 
@@ -24,6 +24,9 @@ const SMALLEST_RANGE: f64 = 1e-6;
 
 /// κ
 const SAFETY: f64 = 1.5;
+
+/// r: rounding of a run, relative to the scale.
+const ROUNDING: f64 = 1e-12;
 
 /// A bar that is this part of the scale says nothing: the output is not determined.
 const UNDETERMINED: f64 = 0.1;
@@ -190,11 +193,7 @@ impl ErrorBars {
         if self.stopped() {
             return f64::INFINITY;
         }
-        let bar = SAFETY * self.outputs[i].difference;
-        match self.unseen > 0.0 {
-            true => bar + self.unseen * self.scale(i),
-            false => bar,
-        }
+        SAFETY * self.outputs[i].difference + (self.unseen + ROUNDING) * self.scale(i)
     }
 
     /// The scale of output `i`: its range so far, with a floor for constant ones.
@@ -270,7 +269,7 @@ mod tests {
     fn a_companion_that_stopped_leaves_infinite_bars() {
         let mut bars = ErrorBars::new(vec![0], vec![false], 0);
         bars.compare(0, 1.0, 1.5);
-        assert_eq!(bars.stated(0), SAFETY * 0.5);
+        assert_eq!(bars.stated(0), SAFETY * 0.5 + ROUNDING * SMALLEST_RANGE);
         bars.stopped_at = 3.0;
         assert_eq!(bars.stated(0), f64::INFINITY);
         assert_eq!(bars.worst(), (f64::INFINITY, Some(0)));

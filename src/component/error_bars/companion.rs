@@ -1,4 +1,4 @@
-//! The companion: a second instance of the same model, ten times looser, that runs in tandem.
+//! The companion: a second instance of the same model, a hundred times looser, that runs in tandem.
 //!
 //! The run never waits for it and never looks at it. After each substep of the run the companion takes substeps until it is as far
 //! or further; then the outputs of both, interpolated to a point of its last substep, are compared. Both land on communication points. Where
@@ -16,9 +16,10 @@ use crate::integrator::EventMemory;
 use crate::model::quantity::Quantity;
 use crate::model::{Model, SolverSettings};
 
-/// Tolerance of the companion over that of the run. Measured in `tests/validation/error_bars.rs`: the difference then is the error of
-/// the companion within a few per cent, and some ten times that of the run.
-pub(in crate::component) const LOOSER: f64 = 10.0;
+/// Tolerance of the companion over that of the run. Where the steps are of sixth order their number falls with the fifth root of the
+/// tolerance: a companion ten times looser costs two thirds of the run and errs as much as the run in 2 of 100 random motions; one a
+/// hundred times looser costs less than half, and its error was the larger one in all (docs/accuracy.md).
+pub const COMPANION_RATIO: f64 = 100.0;
 
 /// Fixed step of the companion over that of the run: with order two its error is four times as large.
 const LONGER: f64 = 2.0;
@@ -30,8 +31,8 @@ const MOST_SUBSTEPS: (u64, u64) = (20, 1000);
 /// interpolation costs a good part of a step, and a bar that has been growing for so long needs no more points.
 const COMPARISONS: u64 = 64;
 
-/// Parts of a substep of the companion at which the runs are compared. Between the ends of a step the quintic through them errs by
-/// s³ (1 − s)³ in position and by its derivative in velocity: here by 0.6 and 1.0 of the largest values.
+/// Parts of a substep of the companion at which the runs are compared, in turns: a look costs half a step. Between the ends of a step
+/// the quintic through them errs by s³ (1 − s)³ in position and by its derivative in velocity: here by 0.6 and 1.0 of the largest values.
 const COMPARED_AT: &[f64] = &[0.3, 0.7];
 
 /// The same in the first substeps, where fast motions decay that later steps do not see.
@@ -122,15 +123,17 @@ impl Companion {
     pub fn initialize(&mut self, start: f64, stop: f64, tolerance: f64) {
         self.bars.restart(start);
         self.forget_substep();
-        let outcome = self.instance.initialize(start, stop, LOOSER * tolerance);
+        let outcome = self
+            .instance
+            .initialize(start, stop, COMPANION_RATIO * tolerance);
         self.note(outcome);
         self.before = self.instance.state.clone();
     }
 
     /// Goes on with the tolerance that belongs to `tolerance` of the run.
     pub fn adopt_tolerance(&mut self, tolerance: f64) {
-        self.instance.adopt_tolerance(LOOSER * tolerance);
-        self.before.tolerance = LOOSER * tolerance;
+        self.instance.adopt_tolerance(COMPANION_RATIO * tolerance);
+        self.before.tolerance = COMPANION_RATIO * tolerance;
     }
 
     /// There is no substep to look back on.
@@ -200,10 +203,9 @@ impl Companion {
             return;
         }
         let (from, length) = (self.substep.0, self.instance.time() - self.substep.0);
-        let parts = if steps <= START {
-            COMPARED_AT_START
-        } else {
-            COMPARED_AT
+        let parts = match steps <= START {
+            true => COMPARED_AT_START,
+            false => &COMPARED_AT[(steps % 2) as usize..][..1],
         };
         for part in parts {
             let t = from + part * length;
@@ -304,8 +306,10 @@ impl Companion {
 /// The settings of the companion.
 fn looser(solver: &SolverSettings) -> SolverSettings {
     SolverSettings {
-        tolerance: LOOSER * solver.tolerance,
-        newton_tolerance: solver.newton_tolerance.map(|tolerance| LOOSER * tolerance),
+        tolerance: COMPANION_RATIO * solver.tolerance,
+        newton_tolerance: solver
+            .newton_tolerance
+            .map(|tolerance| COMPANION_RATIO * tolerance),
         step: solver.step.map(|step| LONGER * step),
         // A limit that both obey would make them take the same steps.
         max_step: None,

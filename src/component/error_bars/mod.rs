@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   run        ──o────o───o─────o────o──|      delivered, tolerance τ; the same bits as without error bars
-//!   companion  ──────o───────o─────────o|      10 τ, its own steps; compared within them, at events and at communication points
+//!   companion  ──────o───────o─────────o|      100 τ, its own steps; compared within them, at events and at communication points
 //! ```
 //!
 //! The difference of the two is the error of the looser one, and a safe bar for the other. Neither sees what both do wrong alike.
@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 pub(super) use accuracy::first_tolerance;
 pub(super) use bars::ErrorBars;
 use bars::OutputBar;
+pub use companion::COMPANION_RATIO;
 pub(super) use companion::{Companion, RunSubstep};
 use events::EventTimes;
 pub(super) use serialization::visit_companion;
@@ -77,7 +78,7 @@ impl fmt::Display for ErrorBarSummary {
         if let (Some(time), Some(output)) = (self.undetermined_after, &self.undetermined_output) {
             let time = significant(time);
             sentences.push(format!(
-                "{output} is not determined beyond t = {time} s: the motion parts from that of a run ten times looser"
+                "{output} is not determined beyond t = {time} s: the motion parts from that of a run a hundred times looser"
             ));
         }
         if !self.jumping.is_empty() {

@@ -1,5 +1,6 @@
 //! Error bars of random mechanisms, judged against references: are they as large as the error, and is an accuracy kept?
 
+use biela::component::COMPANION_RATIO;
 use biela::model::Model;
 use biela::study::{AccuracySearch, advance};
 use biela::{Instance, Observer, StepProbe};
@@ -21,6 +22,8 @@ const MOST_INSIDE: usize = 4000;
 const TIGHT: [f64; 2] = [0.1, 0.03];
 /// Part of the error that the references may differ by, to know it.
 const KNOWN: f64 = 0.2;
+/// Errors below this part of the range are rounding.
+const ROUNDING: f64 = 1e-12;
 /// CPU time after which a run is given up (s).
 const CPU_LIMIT: f64 = 20.0;
 
@@ -32,7 +35,7 @@ pub struct BarRecord {
     pub tolerance: f64,
     /// Largest error bar.
     pub stated: f64,
-    /// Error of the run ten times looser.
+    /// Error of the looser run.
     pub looser: f64,
     /// Error of the delivered run.
     pub delivered: f64,
@@ -56,7 +59,7 @@ impl BarRecord {
 
     /// Stated error over that of the looser run.
     pub fn ratio(&self) -> f64 {
-        self.stated / self.looser
+        self.stated / self.looser.max(ROUNDING)
     }
 }
 
@@ -137,13 +140,13 @@ fn run(model: &Model, tolerance: f64, times: &[f64]) -> Option<Done> {
     })
 }
 
-/// Times at which runs are judged: equal distances, and points inside the steps of runs ten times looser than `tolerances`.
+/// Times at which runs are judged: equal distances, and points inside the steps of runs looser than `tolerances`.
 fn times_of_rows(model: &Model, tolerances: &[f64]) -> Vec<f64> {
     let (start, stop) = (model.experiment.start, model.experiment.stop);
     let equal = (1..=ROWS).map(|k| start + (stop - start) * (k as f64 / ROWS as f64));
     let mut times: Vec<f64> = equal.collect();
     for tolerance in tolerances {
-        let Some(looser) = run(model, 10.0 * tolerance, &[]) else {
+        let Some(looser) = run(model, COMPANION_RATIO * tolerance, &[]) else {
             continue;
         };
         let every = 1 + INSIDE.len() * looser.ends.len() / MOST_INSIDE;
@@ -266,7 +269,7 @@ impl BarReference {
         let mut barred = self.model.clone();
         barred.solver.error_bars = true;
         let alone = run(&self.model, tolerance, &self.times)?;
-        let looser = run(&self.model, 10.0 * tolerance, &self.times)?;
+        let looser = run(&self.model, COMPANION_RATIO * tolerance, &self.times)?;
         let with = run(&barred, tolerance, &self.times)?;
         let [cpu, cpu_with] = [&self.model, &barred].map(|model| run(model, tolerance, &[]));
         let (cpu, cpu_with) = (cpu?.cpu, cpu_with?.cpu);
