@@ -72,7 +72,8 @@ def beside_diagonal(mj, model, mesh, path, scale):
 def restore(mj, path):
     """The model of a file, in which bodies have the exact tensors of their meshes; what was given back, relative to the tensor."""
     spec = mj.MjSpec.from_file(path)
-    model = spec.compile()
+    spec.compile()  # the bodies of the description get their numbers
+    model = mj.MjModel.from_xml_path(path)
     automatic = spec.compiler.inertiafromgeom == mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
     groups = spec.compiler.inertiagrouprange
     folder = os.path.join(os.path.dirname(path), spec.compiler.meshdir)

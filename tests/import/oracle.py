@@ -194,16 +194,24 @@ class MujocoRobot:
             if m.body_weldid[b] != b:
                 continue
             parts = [k for k in range(1, m.nbody) if m.body_weldid[k] == b]
-            mass = sum(m.body_mass[k] for k in parts)
-            center = sum(m.body_mass[k] * data.xipos[k] for k in parts) / (mass or 1.0)
+            # The armature of a free joint is a mass at the origin of its frame.
+            armature = self.free_armature(b)
+            mass = sum(m.body_mass[k] for k in parts) + armature
+            moment = sum(m.body_mass[k] * data.xipos[k] for k in parts) + armature * data.xpos[b]
+            center = moment / (mass or 1.0)
             out[str(b)] = [mass, *(data.xmat[b].reshape(3, 3).T @ (center - data.xpos[b]))]
         return out
+
+    def free_armature(self, body):
+        m, free = self.model, self.mj.mjtJoint.mjJNT_FREE
+        joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
+        return sum(m.dof_armature[m.jnt_dofadr[j]] for j in joints if m.jnt_type[j] == free)
 
     def facts(self):
         """Mass of all that moves, and the moving body above each body."""
         m = self.model
         weld = m.body_weldid
-        moving = sum(m.body_mass[b] for b in range(1, m.nbody) if weld[b] != 0)
+        moving = sum(m.body_mass[b] + self.free_armature(b) for b in range(1, m.nbody) if weld[b] != 0)
         parents = {str(b): str(weld[m.body_parentid[b]]) for b in range(1, m.nbody)}
         return {"moving_mass": moving, "parents": parents}
 
