@@ -79,17 +79,22 @@ pub fn share(
         .rev()
         .filter(|k| lacks(k, masses))
         .collect();
+    let (behind, next_heavy) = (
+        links_behind(links, map, masses.len()),
+        next_heavy(map, masses),
+    );
     // A body that has been given mass on one axis has none to give on another; the bodies behind come first.
     let mut comments = vec![];
     waiting.retain(|k| {
         let own = map.links[*k].0.expect("it is a body");
-        let all = neighbours(links, map, *k);
+        let all = neighbours(links, map, &behind, *k);
         let given = all.iter().find_map(|at| {
             let (giver, link) = (at.body?, at.link?);
             let there = at.other.inverse();
-            let part = part_at(&at.place.placed(&there), &masses[giver])?;
-            masses[giver] = without(&masses[giver], &part);
-            masses[own] = part.placed(&at.other);
+            let (mass, [point, along]) = part_at(&at.place.placed(&there), &masses[giver])?;
+            masses[giver] = without(&masses[giver], &line(mass, point, along));
+            let along = at.other.rotation * along;
+            masses[own] = line(mass, at.other.point(point), along);
             Some(format!(
                 ", with mass of \"{}\" at the joint between them",
                 links[link].name
@@ -98,8 +103,7 @@ pub fn share(
         let given = given.or_else(|| {
             let at = all.iter().find(|at| at.body.is_none())?;
             // As much as a body behind it has, and as long.
-            let of =
-                (*k..links.len()).find_map(|k| map.links[k].0.filter(|b| masses[*b].mass > 0.0));
+            let of = next_heavy[*k];
             let (point, along) = on(&at.place, &masses[of?])?;
             masses[own] = line(masses[of?].mass, point, along);
             Some(", mass at rest at its joint".to_owned())
@@ -125,16 +129,42 @@ pub fn share(
     }
 }
 
+/// Links with joints behind each body.
+fn links_behind(links: &[TreeLink], map: &TreeMap, bodies: usize) -> Vec<Vec<usize>> {
+    let mut behind = vec![vec![]; bodies];
+    for (c, link) in links.iter().enumerate() {
+        let body = link.parent.and_then(|p| map.links[p].0);
+        if let Some(body) = body.filter(|_| !link.joints.is_empty()) {
+            behind[body].push(c);
+        }
+    }
+    behind
+}
+
+/// The next body with mass from each link on.
+fn next_heavy(map: &TreeMap, masses: &[MassProperties]) -> Vec<Option<usize>> {
+    let mut next = vec![None; map.links.len()];
+    for k in (0..next.len()).rev() {
+        let own = map.links[k].0.filter(|b| masses[*b].mass > 0.0);
+        next[k] = own.or_else(|| *next.get(k + 1)?);
+    }
+    next
+}
+
 /// The joints of a link that have a place in common with its neighbours: those behind it first.
-fn neighbours(links: &[TreeLink], map: &TreeMap, k: usize) -> Vec<Neighbour> {
-    let own = map.links[k].0;
-    let behind = (k + 1..links.len()).filter_map(|c| {
-        let (body, at) = map.links[links[c].parent?];
+fn neighbours(
+    links: &[TreeLink],
+    map: &TreeMap,
+    behind: &[Vec<usize>],
+    k: usize,
+) -> Vec<Neighbour> {
+    let own = map.links[k].0.map_or(&[][..], |b| &behind[b][..]);
+    let behind = own.iter().filter_map(|&c| {
+        let (_, at) = map.links[links[c].parent?];
         // The place is given in the drawn pose in the frame of the link behind.
         let drawn = at.then(&links[c].placement);
-        let place = CommonPlace::of(&links[c].joints).filter(|_| body == own)?;
         Some(Neighbour {
-            place: place.placed(&drawn),
+            place: CommonPlace::of(&links[c].joints)?.placed(&drawn),
             other: drawn,
             body: map.links[c].0,
             link: Some(c),
@@ -178,8 +208,8 @@ fn line(mass: f64, center: Vector3<f64>, along: Vector3<f64>) -> MassProperties 
     }
 }
 
-/// The mass at a place that a body can give.
-fn part_at(place: &CommonPlace, of: &MassProperties) -> Option<MassProperties> {
+/// The mass at a place that a body can give: how much, p and l b.
+fn part_at(place: &CommonPlace, of: &MassProperties) -> Option<(f64, [Vector3<f64>; 2])> {
     let (point, along) = on(place, of)?;
     let spot = Vector4::new(point.x, point.y, point.z, 1.0);
     let shift = Vector4::new(along.x, along.y, along.z, 0.0);
@@ -191,7 +221,7 @@ fn part_at(place: &CommonPlace, of: &MassProperties) -> Option<MassProperties> {
     let largest = SymmetricEigen::new((whole + whole.transpose()) * 0.5);
     let mass = of.mass * PART / largest.eigenvalues.max();
     // What is left after rounding is no mass to reckon with.
-    (mass > 1e-9 * of.mass).then(|| line(mass, point, along))
+    (mass > 1e-9 * of.mass).then_some((mass, [point, along]))
 }
 
 /// A body without a part of it.

@@ -7,6 +7,9 @@ use super::tree::{TreeFreedom, TreeJoint};
 use crate::linalg::elementary::rotation_about;
 use crate::model::{JointFrame, JointKind};
 
+/// Joints that one joint of the model stands for at most.
+pub const MOST_COMBINED: usize = 3;
+
 /// Joints of a link that one joint of the model stands for: its type, and the index of the coordinate of each. Coordinates of the
 /// joint that are not among them are held.
 pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {

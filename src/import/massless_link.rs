@@ -1,7 +1,7 @@
 //! Links without mass between joints, as URDF writes a hip: what hangs on one is joined to its parent by all joints at once, where one
 //! joint of the model stands for them. The link itself vanishes: nothing of it moves.
 
-use super::combined_joint::combined;
+use super::combined_joint::{MOST_COMBINED, combined};
 use super::draft::Draft;
 use super::tree::{TreeJoint, TreeLink};
 
@@ -29,7 +29,8 @@ fn chain(links: &[TreeLink], children: &[Vec<usize>], first: usize) -> Vec<usize
     let has_joints = |k: usize| !links[k].joints.is_empty() && !links[k].is_free;
     let mut chain = vec![];
     let mut next = Some(first).filter(|k| has_joints(*k));
-    while let Some(k) = next {
+    // Each has a joint at least.
+    while let Some(k) = next.filter(|_| chain.len() < MOST_COMBINED) {
         chain.push(k);
         let link = &links[k];
         let is_empty = link.mass.mass == 0.0 && link.mass.inertia.amax() == 0.0;

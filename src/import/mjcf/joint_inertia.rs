@@ -6,7 +6,7 @@
 //!   M_ij = s_iᵀ I_c s_j for a freedom s_i of a link with the inertia I_c of it and all behind it, and s_j there or nearer to the ground
 //! ```
 
-use nalgebra::{DMatrix, Matrix3, Matrix6, Vector3, Vector6};
+use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 
 use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::tree::{TreeFreedom, TreeLink};
@@ -26,15 +26,12 @@ pub fn set_springs(links: &mut [TreeLink]) -> bool {
     if free.count() + joints.filter(|j| j.spring_damper.is_some()).count() == 0 {
         return true;
     }
-    let (freedoms, matrix) = mass_matrix(links);
-    let Some(factor) = matrix.cholesky() else {
+    let Some(inverse) = inverse_diagonal(links) else {
         return false;
     };
-    let inverse = factor.inverse();
     let mean = |link: usize, joint: Option<usize>| {
-        let own = |i: &usize| freedoms[*i].link == link && freedoms[*i].joint == joint;
-        let own = (0..freedoms.len()).filter(own);
-        let all: Vec<f64> = own.map(|i| inverse[(i, i)]).collect();
+        let own = inverse[link].iter().filter(|(of, _)| *of == joint);
+        let all: Vec<f64> = own.map(|(_, x)| *x).collect();
         all.iter().sum::<f64>() / all.len() as f64
     };
     let spring = |[time, ratio]: [f64; 2], mean: f64| {
@@ -55,14 +52,68 @@ pub fn set_springs(links: &mut [TreeLink]) -> bool {
     true
 }
 
-/// The freedoms of a tree, and their mass matrix with armatures in the drawn pose.
-fn mass_matrix(links: &[TreeLink]) -> (Vec<Freedom>, DMatrix<f64>) {
-    let mut poses: Vec<FramePlacement> = vec![];
-    for link in links {
-        let above = link.parent.map_or(FramePlacement::default(), |p| poses[p]);
-        poses.push(above.then(&link.placement));
+/// Numbers in the rows of the mass matrix at most.
+const MOST_ENTRIES: usize = 4_000_000;
+
+/// Of each link the joints of its freedoms and their entries of the diagonal of M⁻¹.
+type InverseDiagonal = Vec<Vec<(Option<usize>, f64)>>;
+
+/// The diagonal of M⁻¹ in the drawn pose. None if M is singular or too large.
+///
+/// M has entries only between a freedom and those nearer to the ground. So has L of M = Lᵀ D L, and with y = L⁻ᵀ e_i the diagonal is
+/// Σ y_j²/D_j over the freedoms from i to the ground.
+fn inverse_diagonal(links: &[TreeLink]) -> Option<InverseDiagonal> {
+    let (freedoms, up) = (freedoms(links), nearer(links));
+    let path = |i: usize| std::iter::successors(Some(i), |k| up[*k]);
+    let mut depth: Vec<usize> = vec![];
+    for above in &up {
+        depth.push(1 + above.map_or(0, |k| depth[k]));
     }
-    let mut behind: Vec<Matrix6<f64>> = (links.iter().zip(&poses))
+    if depth.iter().sum::<usize>() > MOST_ENTRIES {
+        return None;
+    }
+    let behind = inertias_behind(links);
+    // Row i: M_ii, then the entries with the freedoms on the way to the ground.
+    let row = |(i, own): (usize, &Freedom)| -> Vec<f64> {
+        let momentum = behind[own.link] * own.motion;
+        let entry = |j: usize| freedoms[j].motion.dot(&momentum);
+        let armature = |j: usize| if j == i { own.armature } else { 0.0 };
+        path(i).map(|j| entry(j) + armature(j)).collect()
+    };
+    let mut rows: Vec<Vec<f64>> = freedoms.iter().enumerate().map(row).collect();
+    for k in (0..rows.len()).rev() {
+        let mut row = std::mem::take(&mut rows[k]);
+        if !(row[0] > 0.0) {
+            return None;
+        }
+        for (p, i) in path(k).enumerate().skip(1) {
+            let factor = row[p] / row[0];
+            for q in 0..row.len() - p {
+                rows[i][q] -= factor * row[p + q];
+            }
+            row[p] = factor;
+        }
+        rows[k] = row;
+    }
+    let mut found = vec![vec![]; links.len()];
+    for (i, own) in freedoms.iter().enumerate() {
+        let (mut y, mut sum) = (vec![0.0; rows[i].len()], 0.0);
+        y[0] = 1.0;
+        for (p, node) in path(i).enumerate() {
+            let (value, row) = (y[p], &rows[node]);
+            sum += value * value / row[0];
+            for q in 1..row.len() {
+                y[p + q] -= row[q] * value;
+            }
+        }
+        found[own.link].push((own.joint, sum));
+    }
+    Some(found)
+}
+
+/// Inertia of each link with all behind it about the origin of the ground, in the drawn pose.
+fn inertias_behind(links: &[TreeLink]) -> Vec<Matrix6<f64>> {
+    let mut behind: Vec<Matrix6<f64>> = (links.iter().zip(&poses(links)))
         .map(|(link, pose)| about_origin(&link.mass.placed(pose)))
         .collect();
     for k in (0..links.len()).rev() {
@@ -71,24 +122,45 @@ fn mass_matrix(links: &[TreeLink]) -> (Vec<Freedom>, DMatrix<f64>) {
             behind[parent] += own;
         }
     }
-    let mut freedoms = vec![];
-    for (k, pose) in poses.iter().enumerate() {
-        add_freedoms(links, k, pose, &mut freedoms);
+    behind
+}
+
+fn poses(links: &[TreeLink]) -> Vec<FramePlacement> {
+    let mut poses: Vec<FramePlacement> = vec![];
+    for link in links {
+        let above = link.parent.map_or(FramePlacement::default(), |p| poses[p]);
+        poses.push(above.then(&link.placement));
     }
-    let mut matrix = DMatrix::zeros(freedoms.len(), freedoms.len());
-    for (i, own) in freedoms.iter().enumerate() {
-        let momentum = behind[own.link] * own.motion;
-        let mut above = Some(own.link);
-        while let Some(link) = above {
-            for (j, other) in freedoms.iter().enumerate().filter(|(_, f)| f.link == link) {
-                matrix[(i, j)] = other.motion.dot(&momentum);
-                matrix[(j, i)] = matrix[(i, j)];
-            }
-            above = links[link].parent;
+    poses
+}
+
+fn freedoms(links: &[TreeLink]) -> Vec<Freedom> {
+    let mut all = vec![];
+    for (k, pose) in poses(links).iter().enumerate() {
+        add_freedoms(links, k, pose, &mut all);
+    }
+    all
+}
+
+/// The next freedom on the way to the ground of each.
+fn nearer(links: &[TreeLink]) -> Vec<Option<usize>> {
+    let mut up = vec![];
+    // The last freedom of each link or of those above it.
+    let mut last: Vec<Option<usize>> = vec![];
+    for link in links {
+        let mut above = link.parent.and_then(|p| last[p]);
+        let joints = link.joints.iter().map(|joint| match joint.freedom {
+            TreeFreedom::Hinge | TreeFreedom::Slide => 1,
+            TreeFreedom::Ball => 3,
+            TreeFreedom::Plane => 0,
+        });
+        for _ in 0..joints.sum::<usize>() + if link.is_free { 6 } else { 0 } {
+            up.push(above);
+            above = Some(up.len() - 1);
         }
-        matrix[(i, i)] += own.armature;
+        last.push(above);
     }
-    (freedoms, matrix)
+    up
 }
 
 fn add_freedoms(links: &[TreeLink], k: usize, pose: &FramePlacement, all: &mut Vec<Freedom>) {

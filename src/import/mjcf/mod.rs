@@ -115,7 +115,10 @@ pub fn read(
     mocap::give_mass(&mut reader);
     let weightless = weightless::weightless(&mut reader);
     if !joint_inertia::set_springs(&mut reader.links) {
-        return Err(xml.error(root, "springdamper: there are joints that move no inertia"));
+        return Err(xml.error(
+            root,
+            "springdamper: there are joints that move no inertia, or too many joints",
+        ));
     }
     let mut controls = vec![];
     if let Some(key) = &options.keyframe {
