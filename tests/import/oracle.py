@@ -211,7 +211,9 @@ class MujocoRobot:
         """Mass of all that moves, and the moving body above each body."""
         m = self.model
         weld = m.body_weldid
-        moving = sum(m.body_mass[b] + self.free_armature(b) for b in range(1, m.nbody) if weld[b] != 0)
+        # A mocap body on which nothing hangs is for pictures.
+        moving = (b for b in range(1, m.nbody) if weld[b] != 0 and m.body_mocapid[weld[b]] < 0)
+        moving = sum(m.body_mass[b] + self.free_armature(b) for b in moving)
         parents = {str(b): str(weld[m.body_parentid[b]]) for b in range(1, m.nbody)}
         return {"moving_mass": moving, "parents": parents}
 
