@@ -4,7 +4,7 @@
 use super::absolute::geometry::RelativeCoordinate as _;
 use super::absolute::sparsity::gather;
 use super::absolute::{Absolute, MechanismGeometry};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{
     Body, Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind, JointPlacement,
     Model,
@@ -15,6 +15,17 @@ pub fn with_rotors<W: MechanismGeometry<N>, const N: usize>(model: &Model) -> Re
     let mut expanded = model.clone();
     if model.joints.iter().all(|joint| joint.armature == [0.0; 3]) {
         return Ok(expanded);
+    }
+    let spherical = |joint: &&Joint| joint.kind == JointKind::Spherical && joint.armature[0] != 0.0;
+    if let Some(joint) = model.joints.iter().find(spherical) {
+        return Err(Error::Argument {
+            name: "solver.formulation".into(),
+            value: "\"global\"".into(),
+            expected: format!(
+                "another one: the armature of the spherical joint \"{}\" has no constant mass matrix in natural coordinates",
+                joint.name
+            ),
+        });
     }
     let inner = Absolute::<W, N>::new(model)?;
     let (q, v) = &inner.initial;

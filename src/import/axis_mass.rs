@@ -1,9 +1,9 @@
-//! Mass for the links between several joints of one body, so that no body without mass comes into the equations.
+//! Mass for links without one between joints, so that no body without mass comes into the equations.
 //!
-//! Two bodies joined by a hinge move alike on its axis: mass there may belong to either of them, and the mechanism moves the same
-//! (regrouping of inertial parameters). A link between two hinges gets such mass from the body behind it, two points p ± l b on the axis
-//! b of the hinge between them, and where that one has none to give from the body before it, on the axis of the hinge there. Where that
-//! is the ground, the axis is at rest, and any mass on it changes nothing.
+//! Two bodies joined by a hinge move alike on its axis, two that turn about a point alike in that point: mass there may belong to either
+//! of them, and the mechanism moves the same (regrouping of inertial parameters). A link without mass gets such mass from a body that has
+//! some, at the joint between them: two points p ± l b on the axis b of a hinge, or the point p of a ball, a universal joint or a gimbal.
+//! Where that body is the ground, axis and point are at rest, and any mass there changes nothing.
 //!
 //! ```text
 //!   Σ = ∫ (x, 1)(x, 1)ᵀ dm  of the giver,   P = m [(p, 1)(p, 1)ᵀ + l² (b, 0)(b, 0)ᵀ],   Σ − ε P is that of a body for ε λ_max(Σ⁻¹ P) < 1
@@ -11,72 +11,195 @@
 
 use nalgebra::{Cholesky, Matrix3, Matrix4, SymmetricEigen, Vector3, Vector4};
 
-use super::frame::MassProperties;
+use super::combined_joint::combined;
+use super::draft::Draft;
+use super::frame::{FramePlacement, MassProperties};
 use super::tree::{TreeFreedom, TreeJoint, TreeLink, TreeMap};
+use crate::model::{FormulationName, JointKind};
 
 /// Part of the largest possible mass that is given away: the giver keeps an inertia as well conditioned as half of its own.
 const PART: f64 = 0.5;
 
-/// Gives mass to the links between joints; `masses` are those of the bodies of the model. Returns the links that have mass of the ground.
-pub fn share(links: &[TreeLink], map: &TreeMap, masses: &mut [MassProperties]) -> Vec<usize> {
-    let mut of_ground = vec![];
-    let lacks = |k: &usize| links[*k].is_between && links[*k].mass.mass == 0.0;
-    for k in (0..links.len()).rev().filter(lacks) {
-        let Some(own) = map.links[k].0 else { continue };
-        // Links of one body have one frame in the drawn pose, in which joints are given.
-        let behind = (links[k + 1].joints.first(), map.links[k + 1].0);
-        if let (Some(hinge), Some(giver)) = behind
-            && links[k + 1].joints.len() == 1
-            && !links[k + 1].is_between
-        {
-            give(hinge, masses, [giver, own]);
-        }
-        if masses[own].mass > 0.0 {
-            continue;
-        }
-        let above = links[k].parent.map(|parent| map.links[parent]);
-        let (giver, at) = above.unwrap_or_default();
-        if let [hinge] = &links[k].joints[..] {
-            let Some(giver) = giver else {
-                // The axis is at rest. As much as the body behind it has, and as long.
-                let body = (k..links.len()).find(|k| !links[*k].is_between);
-                let body = body.and_then(|k| map.links[k].0).map(|b| masses[b]);
-                if let Some((point, along)) = body.as_ref().and_then(|of| on_axis(hinge, of)) {
-                    masses[own] = line(body.map_or(0.0, |of| of.mass), point, along);
-                    of_ground.push(k);
-                }
-                continue;
-            };
-            let drawn = at.then(&links[k].placement);
-            let mut placed = hinge.clone();
-            placed.point = drawn.point(hinge.point);
-            placed.axis = drawn.rotation * hinge.axis;
-            let Some(given) = part_on_axis(&placed, &masses[giver]) else {
-                continue;
-            };
-            masses[giver] = without(&masses[giver], &given);
-            masses[own] = given.placed(&drawn.inverse());
-        }
-    }
-    of_ground
+/// Where mass may belong to either of two bodies: a point, and the direction of an axis.
+#[derive(Clone, Copy)]
+struct CommonPlace {
+    point: Vector3<f64>,
+    axis: Option<Vector3<f64>>,
 }
 
-/// Gives mass on the axis of a hinge from one body to another; both have one frame.
-fn give(hinge: &TreeJoint, masses: &mut [MassProperties], [from, to]: [usize; 2]) {
-    if let Some(given) = part_on_axis(hinge, &masses[from]) {
-        masses[from] = without(&masses[from], &given);
-        masses[to] = masses[to].with(&given);
+impl CommonPlace {
+    /// Of the joints of a link, in its frame; none where bodies have no place in common, as at a slide.
+    fn of(joints: &[TreeJoint]) -> Option<Self> {
+        let (last, point) = (joints.last()?, joints.last()?.point);
+        match (joints, combined(joints)?.0) {
+            ([TreeJoint { freedom, .. }], JointKind::Revolute)
+                if *freedom == TreeFreedom::Hinge =>
+            {
+                Some(Self {
+                    point,
+                    axis: Some(last.axis),
+                })
+            }
+            (_, JointKind::Spherical | JointKind::Universal | JointKind::Gimbal) => {
+                Some(Self { point, axis: None })
+            }
+            _ => None,
+        }
+    }
+
+    fn placed(&self, at: &FramePlacement) -> Self {
+        Self {
+            point: at.point(self.point),
+            axis: self.axis.map(|axis| at.rotation * axis),
+        }
     }
 }
 
-/// Two points p ± l b on the axis of a hinge that are as long as a body is, its largest radius of gyration: p and l b.
-fn on_axis(hinge: &TreeJoint, of: &MassProperties) -> Option<(Vector3<f64>, Vector3<f64>)> {
-    if hinge.freedom != TreeFreedom::Hinge || !(of.mass > 0.0) {
+/// A joint between a body without mass and another: place and other body in the frame of the first; none: the ground.
+struct Neighbour {
+    place: CommonPlace,
+    /// Frame of the other body in that of the first.
+    other: FramePlacement,
+    body: Option<usize>,
+    link: Option<usize>,
+}
+
+/// Gives mass to the bodies without one; `masses` are those of the bodies of the model.
+pub fn share(
+    draft: &mut Draft,
+    links: &mut [TreeLink],
+    map: &TreeMap,
+    masses: &mut [MassProperties],
+) {
+    let lacks = |k: &usize, masses: &[MassProperties]| {
+        let own = map.links[*k].0.filter(|_| !links[*k].joints.is_empty());
+        own.is_some_and(|b| masses[b].mass == 0.0)
+    };
+    let mut waiting: Vec<usize> = (0..links.len())
+        .rev()
+        .filter(|k| lacks(k, masses))
+        .collect();
+    let (behind, next_heavy) = (
+        links_behind(links, map, masses.len()),
+        next_heavy(map, masses),
+    );
+    // A body that has been given mass on one axis has none to give on another; the bodies behind come first.
+    let mut comments = vec![];
+    waiting.retain(|k| {
+        let own = map.links[*k].0.expect("it is a body");
+        let all = neighbours(links, map, &behind, *k);
+        let given = all.iter().find_map(|at| {
+            let (giver, link) = (at.body?, at.link?);
+            let there = at.other.inverse();
+            let (mass, [point, along]) = part_at(&at.place.placed(&there), &masses[giver])?;
+            masses[giver] = without(&masses[giver], &line(mass, point, along));
+            let along = at.other.rotation * along;
+            masses[own] = line(mass, at.other.point(point), along);
+            Some(format!(
+                ", with mass of \"{}\" at the joint between them",
+                links[link].name
+            ))
+        });
+        let given = given.or_else(|| {
+            let at = all.iter().find(|at| at.body.is_none())?;
+            // As much as a body behind it has, and as long.
+            let of = next_heavy[*k];
+            let (point, along) = on(&at.place, &masses[of?])?;
+            masses[own] = line(masses[of?].mass, point, along);
+            Some(", mass at rest at its joint".to_owned())
+        });
+        if let Some(words) = &given {
+            comments.push((*k, words.clone()));
+        }
+        given.is_none()
+    });
+    // Coordinates of bodies that have no inertia about an axis do not go with armatures.
+    let mut joints = links.iter().flat_map(|link| &link.joints);
+    let is_thin = !comments.is_empty() && joints.any(|joint| joint.armature > 0.0);
+    for (k, words) in comments {
+        links[k].comment += &words;
+    }
+    if is_thin || !waiting.is_empty() {
+        // Where joint coordinates are the unknowns, bodies without mass add nothing.
+        draft.model.solver.formulation = FormulationName::Relative;
+    }
+    for k in waiting {
+        let words = format!(
+            "link \"{}\" has no mass, and its neighbours have none at the joints with it: a body without mass stays in the equations, in joint coordinates",
+            links[k].name
+        );
+        draft.note(words, Some(links[k].position));
+    }
+}
+
+/// Links with joints behind each body.
+fn links_behind(links: &[TreeLink], map: &TreeMap, bodies: usize) -> Vec<Vec<usize>> {
+    let mut behind = vec![vec![]; bodies];
+    for (c, link) in links.iter().enumerate() {
+        let body = link.parent.and_then(|p| map.links[p].0);
+        if let Some(body) = body.filter(|_| !link.joints.is_empty()) {
+            behind[body].push(c);
+        }
+    }
+    behind
+}
+
+/// The next body with mass from each link on.
+fn next_heavy(map: &TreeMap, masses: &[MassProperties]) -> Vec<Option<usize>> {
+    let mut next = vec![None; map.links.len()];
+    for k in (0..next.len()).rev() {
+        let own = map.links[k].0.filter(|b| masses[*b].mass > 0.0);
+        next[k] = own.or_else(|| *next.get(k + 1)?);
+    }
+    next
+}
+
+/// The joints of a link that have a place in common with its neighbours: those behind it first.
+fn neighbours(
+    links: &[TreeLink],
+    map: &TreeMap,
+    behind: &[Vec<usize>],
+    k: usize,
+) -> Vec<Neighbour> {
+    let own = map.links[k].0.map_or(&[][..], |b| &behind[b][..]);
+    let behind = own.iter().filter_map(|&c| {
+        let (_, at) = map.links[links[c].parent?];
+        // The place is given in the drawn pose in the frame of the link behind.
+        let drawn = at.then(&links[c].placement);
+        Some(Neighbour {
+            place: CommonPlace::of(&links[c].joints)?.placed(&drawn),
+            other: drawn,
+            body: map.links[c].0,
+            link: Some(c),
+        })
+    });
+    let mut all: Vec<Neighbour> = behind.collect();
+    if let Some(place) = CommonPlace::of(&links[k].joints) {
+        let (body, at) = links[k]
+            .parent
+            .map_or_else(Default::default, |p| map.links[p]);
+        let drawn = at.then(&links[k].placement);
+        all.push(Neighbour {
+            place,
+            other: drawn.inverse(),
+            body,
+            link: links[k].parent,
+        });
+    }
+    all
+}
+
+/// Mass on an axis is in two points p ± l b as far as the largest radius of gyration of a body, else in p: p and l b.
+fn on(place: &CommonPlace, of: &MassProperties) -> Option<(Vector3<f64>, Vector3<f64>)> {
+    if !(of.mass > 0.0) {
         return None;
     }
-    let point = hinge.point + hinge.axis * hinge.axis.dot(&(of.center - hinge.point));
+    let Some(axis) = place.axis else {
+        return Some((place.point, Vector3::zeros()));
+    };
+    let point = place.point + axis * axis.dot(&(of.center - place.point));
     let length = (second_moments(of).symmetric_eigenvalues().max() / of.mass).max(0.0);
-    Some((point, hinge.axis * length.sqrt()))
+    Some((point, axis * length.sqrt()))
 }
 
 /// Mass in two points p ± l b.
@@ -88,12 +211,12 @@ fn line(mass: f64, center: Vector3<f64>, along: Vector3<f64>) -> MassProperties 
     }
 }
 
-/// The mass on the axis of a hinge that a body can give.
-fn part_on_axis(hinge: &TreeJoint, of: &MassProperties) -> Option<MassProperties> {
-    let (point, along) = on_axis(hinge, of)?;
-    let place = Vector4::new(point.x, point.y, point.z, 1.0);
+/// The mass at a place that a body can give: how much, p and l b.
+fn part_at(place: &CommonPlace, of: &MassProperties) -> Option<(f64, [Vector3<f64>; 2])> {
+    let (point, along) = on(place, of)?;
+    let spot = Vector4::new(point.x, point.y, point.z, 1.0);
     let shift = Vector4::new(along.x, along.y, along.z, 0.0);
-    let points = (place * place.transpose() + shift * shift.transpose()) * of.mass;
+    let points = (spot * spot.transpose() + shift * shift.transpose()) * of.mass;
     // Eigenvalues of L⁻¹ P L⁻ᵀ with Σ = L Lᵀ.
     let lower = Cholesky::new(pseudo_inertia(of))?.l();
     let half = lower.solve_lower_triangular(&points)?;
@@ -101,7 +224,7 @@ fn part_on_axis(hinge: &TreeJoint, of: &MassProperties) -> Option<MassProperties
     let largest = SymmetricEigen::new((whole + whole.transpose()) * 0.5);
     let mass = of.mass * PART / largest.eigenvalues.max();
     // What is left after rounding is no mass to reckon with.
-    (mass > 1e-9 * of.mass).then(|| line(mass, point, along))
+    (mass > 1e-9 * of.mass).then_some((mass, [point, along]))
 }
 
 /// A body without a part of it.

@@ -1,7 +1,5 @@
 //! Several joints of one link as one joint of the model: its type, its coordinates, its frames.
 
-use std::f64::consts::FRAC_PI_2;
-
 use nalgebra::{Unit, Vector3};
 
 use super::frame::{FramePlacement, perpendicular};
@@ -9,12 +7,18 @@ use super::tree::{TreeFreedom, TreeJoint};
 use crate::linalg::elementary::rotation_about;
 use crate::model::{JointFrame, JointKind};
 
+/// Joints that one joint of the model stands for at most.
+pub const MOST_COMBINED: usize = 3;
+
 /// Joints of a link that one joint of the model stands for: its type, and the index of the coordinate of each. Coordinates of the
 /// joint that are not among them are held.
 pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
     use TreeFreedom::{Ball, Hinge, Plane, Slide};
     /// Cosine of directions that are perpendicular to all digits.
     const PERPENDICULAR: f64 = 1e-12;
+    /// Largest angle (rad) of the second axis of a gimbal from where the axes are perpendicular: at a quarter turn its coordinates have no
+    /// meaning, and before that they are poor by a factor of 1/cos.
+    const GIMBAL: f64 = 1.5;
     let perpendicular = |a: &TreeJoint, b: &TreeJoint| a.axis.dot(&b.axis).abs() <= PERPENDICULAR;
     let at_one_point =
         (joints.iter()).all(|joint| joint.point == joints[0].point && joint.reference == 0.0);
@@ -29,7 +33,7 @@ pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
         }
         ([Hinge, Hinge, Hinge], [a, b, c]) => {
             let right = perpendicular(a, b) && perpendicular(b, c) && perpendicular(c, a);
-            let within = |[low, high]: [f64; 2]| low > -FRAC_PI_2 && high < FRAC_PI_2;
+            let within = |[low, high]: [f64; 2]| low > -GIMBAL && high < GIMBAL;
             (at_one_point && right && b.range.is_some_and(within))
                 .then(|| (JointKind::Gimbal, vec![0, 1, 2]))
         }
@@ -39,6 +43,15 @@ pub fn combined(joints: &[TreeJoint]) -> Option<(JointKind, Vec<usize>)> {
         }
         ([Slide, Hinge], [slide, hinge]) => {
             perpendicular(slide, hinge).then(|| (JointKind::Planar, vec![0, 2]))
+        }
+        ([Slide, Slide, Slide], [a, b, c]) => {
+            let right = perpendicular(a, b) && perpendicular(b, c) && perpendicular(c, a);
+            let order = if is_left_handed(joints) {
+                [0, 2, 1]
+            } else {
+                [0, 1, 2]
+            };
+            right.then(|| (JointKind::Cartesian, order.to_vec()))
         }
         ([Slide, Slide, Hinge], [a, b, hinge]) => {
             let level = perpendicular(a, hinge) && perpendicular(b, hinge) && perpendicular(a, b);
@@ -65,12 +78,13 @@ pub fn joint_frames(
     let last = joints.last().expect("a joint has a part");
     let axis = match (kind, indices) {
         (JointKind::Universal | JointKind::Gimbal, _) => joints[0].axis,
+        (JointKind::Cartesian, [0, 2, 1]) => joints[1].axis,
         (JointKind::Planar, [0, 1]) => joints[0].axis.cross(&joints[1].axis),
         _ => last.axis,
     };
     let across = match (kind, indices) {
         (JointKind::Universal | JointKind::Gimbal, _) => joints[1].axis,
-        (JointKind::Planar, [0, ..]) => joints[0].axis,
+        (JointKind::Planar, [0, ..]) | (JointKind::Cartesian, _) => joints[0].axis,
         (JointKind::Planar, [1, ..]) => joints[1].axis,
         _ => perpendicular(&axis),
     };

@@ -122,7 +122,9 @@ impl MassProperties {
     /// Ixx, Iyy, Izz, Ixy, Ixz, Iyz.
     pub fn tensor(&self) -> [f64; 6] {
         let i = (self.inertia + self.inertia.transpose()) * 0.5;
-        [i.m11, i.m22, i.m33, i.m12, i.m13, i.m23].map(|x| x + 0.0)
+        // Of a rod a rotation leaves a moment of zero on either side of it.
+        let [xx, yy, zz] = [i.m11, i.m22, i.m33].map(|x| x.max(0.0));
+        [xx, yy, zz, i.m12, i.m13, i.m23].map(|x| x + 0.0)
     }
 
     /// Raises principal moments until none is negative and none exceeds the sum of the others by more than `slack` of it;

@@ -5,11 +5,12 @@
 //! |---|---|
 //! | `xml` | elements with positions, their fates |
 //! | `report` | the fidelity report |
-//! | `axis_mass` | mass on the axes between several joints of a body |
+//! | `axis_mass` | mass at the joints of links that have none |
 //! | `combined_joint` | several joints of a link as one joint of the model |
 //! | `draft` | the model under construction: names, notes |
 //! | `frame` | placements, sums of inertias |
 //! | `link_rate` | velocities at the start |
+//! | `massless_link` | links without mass between joints |
 //! | `moved_inertia` | joints that move no inertia |
 //! | `tree` | links joined by joints: fixed ones merged, start pose |
 //! | `text` | the model as text |
@@ -22,6 +23,7 @@ mod combined_joint;
 mod draft;
 mod frame;
 mod link_rate;
+mod massless_link;
 mod mjcf;
 mod moved_inertia;
 mod report;

@@ -8,9 +8,9 @@ use std::path::{Component, Path, PathBuf};
 use super::draft::Draft;
 use crate::model::{
     Body, BodyRef, BodyShape, Characteristic, ContactDefinition, ContactLaw, CouplingLaw, Curve,
-    Force, ForceApplication, ForceKind, FrictionDefinition, Joint, JointCoordinate, JointFrame,
-    JointKind, JointPlacement, LimitLaw, MeshFile, Model, Motion, MotionLaw, PrescribedCoordinate,
-    ServoDefinition, Surface,
+    CurvePiece, Force, ForceApplication, ForceKind, FormulationName, FrictionDefinition, Joint,
+    JointCoordinate, JointFrame, JointKind, JointPlacement, LimitLaw, MeshFile, Model, Motion,
+    MotionLaw, PrescribedCoordinate, ServoDefinition, Surface,
 };
 
 /// A text under construction.
@@ -95,6 +95,12 @@ impl TextWriter<'_> {
         self.line("format = 1");
         self.words("name", &self.model.name);
         self.key("gravity", &list(&self.model.gravity));
+        let formulation = self.model.solver.formulation;
+        if formulation != FormulationName::Auto {
+            self.line("");
+            self.line("[solver]");
+            self.words("formulation", formulation.name());
+        }
     }
 
     fn body(&mut self, body: &Body) {
@@ -171,7 +177,7 @@ impl TextWriter<'_> {
         self.attachment(joint.bodies, &joint.frame, joint.kind, joint.mirrored);
         if joint.armature != [0.0; 3] {
             let value = match joint.kind.coordinates(3) {
-                1 => number(joint.armature[0]),
+                0 | 1 => number(joint.armature[0]),
                 many => list(&joint.armature[..many]),
             };
             self.key("armature", &value);
@@ -259,7 +265,7 @@ impl TextWriter<'_> {
             None => "{}".to_owned(),
         };
         let value = match joint.kind.coordinates(3) {
-            1 => table(0),
+            0 | 1 => table(0),
             many => format!("[{}]", (0..many).map(table).collect::<Vec<_>>().join(", ")),
         };
         self.key("friction", &value);
@@ -280,6 +286,12 @@ impl TextWriter<'_> {
                 self.attachment(*bodies, at, JointKind::Fixed, false);
                 self.key("stiffness", &list(stiffness));
                 return self.key("damping", &list(damping));
+            }
+            (ForceApplication::Point { body, point }, ForceKind::Load { components, .. }) => {
+                let body = quoted(self.body_name(*body));
+                self.key("body", &body);
+                self.key("point", &list(point));
+                return self.key("force", &list(components));
             }
             other => unreachable!("importers do not make {other:?}"),
         };
@@ -435,6 +447,17 @@ fn third_axis(frame: &JointFrame, mirrored: bool) -> [f64; 3] {
 fn curve_text(curve: &Curve) -> String {
     match curve {
         Curve::Polynomial(coefficients) => format!("{{ polynomial = {} }}", list(coefficients)),
+        Curve::Pieces(pieces) => {
+            let text = |piece: &CurvePiece| {
+                let below = match piece.below.is_finite() {
+                    true => format!("below = {}, ", number(piece.below)),
+                    false => String::new(),
+                };
+                format!("{{ {below}polynomial = {} }}", list(&piece.polynomial))
+            };
+            let pieces: Vec<String> = pieces.iter().map(text).collect();
+            format!("{{ pieces = [{}] }}", pieces.join(", "))
+        }
         other => unreachable!("importers do not make {other:?}"),
     }
 }

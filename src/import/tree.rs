@@ -5,10 +5,12 @@
 
 use nalgebra::{Unit, UnitQuaternion, Vector3};
 
+use super::axis_mass;
 use super::combined_joint::{combined, is_left_handed, joint_frames};
 use super::draft::{Draft, NamedCoordinate};
 use super::frame::{FramePlacement, MassProperties};
 use super::link_rate::LinkRate;
+use super::massless_link;
 use super::moved_inertia::{self, NO_INERTIA};
 use super::xml::{XmlNode, XmlPosition};
 use crate::linalg::elementary::rotation_about;
@@ -76,6 +78,8 @@ pub struct TreeJoint {
     pub stiffness: f64,
     /// Coordinate without spring force.
     pub spring_reference: f64,
+    /// Time constant (s) and damping ratio that give stiffness and damping.
+    pub spring_damper: Option<[f64; 2]>,
     /// Inertia of the rotor as the coordinate feels it (kg m² or kg).
     pub armature: f64,
     /// Rate of the coordinate at the start.
@@ -113,8 +117,14 @@ pub struct TreeLink {
     pub rate: [Vector3<f64>; 2],
     /// Of a free link: stiffness (N/m, N m/rad) and damping (N s/m, N m s/rad) that hold it where it is drawn, the same in all directions.
     pub free_spring: [f64; 2],
+    /// Of a free link: time constant (s) and damping ratio that give them.
+    pub free_spring_damper: Option<[f64; 2]>,
+    /// Of a free link: inertia of its six freedoms besides that of the body (kg, kg m²).
+    pub free_armature: f64,
     /// Between the joints of one body of the file; the next link is that body or between its joints too.
     pub is_between: bool,
+    /// Its joints are among those of another link; nothing is left of it.
+    pub is_absent: bool,
     /// In the frame of the link.
     pub mass: MassProperties,
     /// What is drawn for it.
@@ -124,7 +134,7 @@ pub struct TreeLink {
 impl TreeLink {
     /// Whether it is part of the body of its parent.
     pub fn is_merged(&self) -> bool {
-        self.joints.is_empty() && !self.is_free
+        self.joints.is_empty() && !self.is_free && !self.is_absent
     }
 }
 
@@ -155,6 +165,7 @@ impl TreeJoint {
             friction: 0.0,
             stiffness: 0.0,
             spring_reference: 0.0,
+            spring_damper: None,
             armature: 0.0,
             speed: 0.0,
             spin: Vector3::zeros(),
@@ -188,6 +199,7 @@ impl TreeJoint {
 /// Adds the links to a draft: bodies, joints, what acts in the coordinates, sensors for merged links.
 pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
     moved_inertia::fix_joints_without(draft, links);
+    massless_link::merge_joints(draft, links);
     let mut map = TreeMap::default();
     // Poses of the links at the start, and of the bodies.
     let mut poses: Vec<FramePlacement> = vec![];
@@ -217,6 +229,10 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
             map.links.push((parent_body, at));
             continue;
         }
+        if link.is_absent {
+            map.links.push((None, FramePlacement::default()));
+            continue;
+        }
         let body = body_poses.len();
         body_poses.push((pose, rate));
         masses.push(link.mass);
@@ -226,9 +242,7 @@ pub fn add(draft: &mut Draft, links: &mut [TreeLink]) -> TreeMap {
     for (b, owner) in owners.iter().enumerate() {
         repair(draft, &links[*owner], &mut masses[b]);
     }
-    for k in super::axis_mass::share(links, &map, &mut masses) {
-        links[k].comment += ", mass at rest on its axis";
-    }
+    axis_mass::share(draft, links, &map, &mut masses);
     for (b, owner) in owners.iter().enumerate() {
         add_body(draft, &links[*owner], &body_poses[b], &masses[b]);
     }
@@ -332,6 +346,10 @@ fn add_joints(
         armature[*i] = joint.armature;
         friction[*i] = (joint.friction > 0.0).then(|| dry_friction(joint.friction));
         limits[*i] = joint.limits.map(rigid_limits);
+    }
+    if kind == JointKind::Spherical {
+        armature[0] = first.armature;
+        friction.extend((first.friction > 0.0).then(|| Some(dry_friction(first.friction))));
     }
     let none = |list: &[bool]| !list.contains(&true);
     if none(&friction.iter().map(Option::is_some).collect::<Vec<_>>()) {

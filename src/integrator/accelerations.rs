@@ -16,7 +16,7 @@
 
 use super::newton::culprit;
 use super::state::Statistics;
-use super::tolerances::ACCELERATION_RESIDUAL;
+use super::tolerances::START_ACCELERATION_RESIDUAL;
 use super::trial::{Culprit, StepFailure, Trial};
 use super::workspace::{EvaluationVectors, PhasePoint, Problem, Workspace, first_not_finite};
 use crate::constraint::factorization::Pivots;
@@ -125,7 +125,7 @@ impl Workspace {
         lambda: &mut [f64],
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let guess = InitialGuess::Nothing(ACCELERATION_RESIDUAL);
+        let guess = InitialGuess::Nothing(START_ACCELERATION_RESIDUAL);
         self.accelerations_from(p, at, guess, acc, lambda, stats)
     }
 

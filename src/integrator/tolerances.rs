@@ -26,6 +26,9 @@ pub(super) const TANGENT_PROJECTION: f64 = 1e-3;
 
 /// Residual of the acceleration solve: accelerations enter a fourth-order formula.
 pub(super) const ACCELERATION_RESIDUAL: f64 = 1e-12;
+/// The same at a start, where nothing is known and one more refinement costs nothing: with multiplier updates light bodies beside heavy ones
+/// keep digits that the norm of all does not see.
+pub(super) const START_ACCELERATION_RESIDUAL: f64 = 1e-15;
 /// Residual of the jerk solve: the jerk enters that formula with h²/12, so its error stays far below the tolerance.
 pub(super) const JERK_RESIDUAL: f64 = 1e-8;
 

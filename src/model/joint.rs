@@ -25,6 +25,8 @@ choice! {
         Gimbal = "gimbal",
         /// Translation in a plane and rotation about its normal, the axis (space).
         Planar = "planar",
+        /// Translation along three perpendicular axes, without rotation (space).
+        Cartesian = "cartesian",
         /// Rotation about an axis with proportional translation along it (space).
         Screw = "screw",
         /// Two points at a fixed distance.
@@ -82,11 +84,12 @@ pub struct Joint {
     pub length: Option<f64>,
     /// Of a coupling.
     pub coupling: Option<Coupling>,
-    /// Dry friction in each coordinate; none in those beyond the end of the list.
+    /// Dry friction in each coordinate; none in those beyond the end of the list. Of a spherical joint one, the same about all axes.
     pub friction: Vec<Option<FrictionDefinition>>,
     /// Limits of each coordinate; none in those beyond the end of the list.
     pub limits: Vec<Option<JointLimits>>,
-    /// Inertia of each coordinate besides that of the bodies (kg m² or kg): rotors that turn with it.
+    /// Inertia of each coordinate besides that of the bodies (kg m² or kg): rotors that turn with it. Of a spherical joint the first, the
+    /// same about all axes.
     pub armature: [f64; 3],
     /// Position in the text.
     pub text_position: TextPosition,
@@ -123,6 +126,7 @@ impl JointKind {
                 | Self::Universal
                 | Self::Gimbal
                 | Self::Planar
+                | Self::Cartesian
                 | Self::Screw
         )
     }
@@ -133,7 +137,7 @@ impl JointKind {
             Self::Fixed | Self::Spherical | Self::Distance | Self::Coupling => 0,
             Self::Revolute | Self::Prismatic | Self::Screw => 1,
             Self::Cylindrical | Self::Universal => 2,
-            Self::Planar | Self::Gimbal => 3,
+            Self::Planar | Self::Cartesian | Self::Gimbal => 3,
             Self::PointOnLine => {
                 if dimension == 2 {
                     2
@@ -145,15 +149,15 @@ impl JointKind {
     }
 
     /// Whether coordinate `index` is an angle (rad) and not a length (m). Order: cylindrical angle, translation; universal
-    /// about the axis of `bodies[0]`, of `bodies[1]`; gimbal from `bodies[0]` outwards; planar along the reference direction r, along axis × r, angle; point
-    /// on line translation, and in the plane the angle; screw the angle.
+    /// about the axis of `bodies[0]`, of `bodies[1]`; gimbal from `bodies[0]` outwards; planar along the reference direction r, along axis × r, angle;
+    /// cartesian along r, along axis × r, along the axis; point on line translation, and in the plane the angle; screw the angle.
     pub fn is_angle(self, index: usize) -> bool {
         match self {
-            Self::Revolute | Self::Screw | Self::Universal | Self::Gimbal => true,
+            Self::Revolute | Self::Screw | Self::Universal | Self::Gimbal | Self::Spherical => true,
             Self::Cylindrical => index == 0,
             Self::Planar => index == 2,
             Self::PointOnLine => index == 1,
-            Self::Prismatic | Self::Distance | Self::Fixed | Self::Spherical | Self::Coupling => {
+            Self::Prismatic | Self::Cartesian | Self::Distance | Self::Fixed | Self::Coupling => {
                 false
             }
         }
@@ -194,11 +198,14 @@ impl Joint {
     fn validate_friction_and_limits(&self, model: &Model) -> Result<()> {
         let count = match self.kind {
             JointKind::Distance => 0,
+            // The same about all axes.
+            JointKind::Spherical => 1,
             kind => kind.coordinates(model.dimension),
         };
-        for (field, given) in [
-            ("friction", self.friction.len()),
-            ("limits", self.limits.len()),
+        let with_limits = self.kind.coordinates(model.dimension);
+        for (field, given, count) in [
+            ("friction", self.friction.len(), count),
+            ("limits", self.limits.len(), with_limits),
         ] {
             if given > count {
                 let name = format!("{}.{field}", self.name);

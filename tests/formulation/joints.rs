@@ -41,6 +41,7 @@ fn cases() -> Vec<Case> {
         (Universal, 4),
         (Gimbal, 3),
         (Planar, 3),
+        (Cartesian, 3),
         (Screw, 5),
         (Distance, 1),
         (PointOnLine, 2),

@@ -8,6 +8,7 @@ mod rig;
 mod armature;
 mod assembly;
 mod auto;
+mod ball;
 mod compare;
 mod compared;
 mod equilibria;

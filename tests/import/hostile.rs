@@ -4,6 +4,8 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use biela::import::{ImportOptions, import};
+
 use super::host::Scratch;
 
 /// Address space that the program may use (KiB), and CPU time (s): 200 MB and a second, with the program itself.
@@ -174,4 +176,45 @@ fn symbolic_links_do_not_lead_out() {
     let text = "<mujoco><include file=\"part.xml\"/><worldbody/></mujoco>";
     fs::write(scratch.path().join("robot.urdf"), text).unwrap();
     refuse_in(&scratch, "symbolic", "outside");
+}
+
+/// Chains of links without mass, and springs that need the inertia of many joints: time grows with the file, not with its square.
+#[test]
+fn long_chains_are_imported_at_once() {
+    let mut slides = "<robot name=\"slides\"><link name=\"l0\"/>".to_owned();
+    for i in 1..5000 {
+        let mass = match i {
+            4999 => {
+                "<inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>"
+            }
+            _ => "",
+        };
+        slides += &format!(
+            "<link name=\"l{i}\">{mass}</link><joint name=\"j{i}\" type=\"prismatic\"><parent link=\"l{}\"/><child link=\"l{i}\"/>\
+             <axis xyz=\"1 {} {}\"/></joint>",
+            i - 1,
+            i % 7,
+            i % 3
+        );
+    }
+    let body =
+        "<body pos=\"0.1 0 0\"><joint springdamper=\"1 1\"/><geom size=\"0.1\" pos=\"0.2 0 0\"/>";
+    let springs = format!(
+        "<mujoco><worldbody>{}{}{}</worldbody></mujoco>",
+        (body.to_owned() + "</body>").repeat(5000),
+        body.repeat(190),
+        "</body>".repeat(190)
+    );
+    for (name, text) in [
+        ("slides.urdf", slides + "</robot>"),
+        ("springs.xml", springs),
+    ] {
+        let scratch = Scratch::new(&format!("hostile_long_{name}"));
+        let path = scratch.path().join(name);
+        fs::write(&path, text).unwrap();
+        let began = Instant::now();
+        import(&path, &ImportOptions::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        // Half a second on a quiet machine; with the square of the length it were minutes.
+        assert!(began.elapsed() < Duration::from_secs(20), "{name}");
+    }
 }

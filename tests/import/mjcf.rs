@@ -410,7 +410,7 @@ fn equalities_of_one_joint_and_of_sites() {
 fn what_changes_the_motion_is_told_as_such() {
     for (from, to) in [
         ("<sensor>", "<option density=\"1.2\"/><sensor>"),
-        ("size=\"0.05\"/>", "size=\"0.05\" shellinertia=\"true\"/>"),
+        ("<freejoint/>", "<joint type=\"free\" frictionloss=\"1\"/>"),
         (
             "<geom size=\"0.1\"/>",
             "<geom size=\"0.1\"/><attach model=\"other\"/>",

@@ -7,6 +7,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import mesh_axes
 import numpy as np
 
 
@@ -105,12 +106,14 @@ class PinocchioRobot:
         return out
 
     def state(self, w, w_dot):
+        return self.state_at(self.coordinates(w), self.G @ w_dot, self.G @ w + self.offset)
+
+    def state_at(self, q, v, displacement):
+        """At a configuration, of which the displacements of joints with one coordinate are known (turns are counted)."""
         pin, model, data = self.pin, self.model, self.data
-        q, v = self.coordinates(w), self.G @ w_dot
         a = self.acceleration(q, v)
         pin.forwardKinematics(model, data, q, v, a)
         links, joints = {}, {}
-        displacement = self.G @ w + self.offset
         frame = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
         for i, name in enumerate(model.names):
             if i == 0:
@@ -131,7 +134,7 @@ class PinocchioRobot:
         return {"links": links, "joints": joints}
 
     def trajectory(self, w, w_dot, time):
-        """Joint displacements at the end, by DOP853."""
+        """The state at the end, by DOP853."""
         from scipy.integrate import solve_ivp
 
         pin, n = self.pin, self.G.shape[1]
@@ -145,7 +148,7 @@ class PinocchioRobot:
                 return np.concatenate([y[n:], np.linalg.lstsq(self.G, a, rcond=None)[0]])
 
             found = solve_ivp(rates, (0, time), np.concatenate([w, w_dot]), method="DOP853", rtol=1e-11, atol=1e-11)
-            return {"joints": self.state(found.y[:n, -1], found.y[n:, -1])["joints"]}
+            return self.state(found.y[:n, -1], found.y[n:, -1])
 
         # With a free base the configuration is on a group: y = (θ, v), q = q0 ⊕ θ, θ' = dexp⁻¹(θ) v.
         def rates(t, y):
@@ -158,11 +161,7 @@ class PinocchioRobot:
         found = solve_ivp(rates, (0, time), start, method="DOP853", rtol=1e-11, atol=1e-11)
         theta = found.y[: self.model.nv, -1]
         displacement = self.G @ w + self.offset + theta
-        joints = {}
-        for i, name in enumerate(self.model.names):
-            if i and self.model.joints[i].nv == 1:
-                joints[name] = displacement[self.model.joints[i].idx_v]
-        return {"joints": joints}
+        return self.state_at(pin.integrate(self.model, q0, theta), found.y[self.model.nv :, -1], displacement)
 
 
 class MujocoRobot:
@@ -172,7 +171,7 @@ class MujocoRobot:
         import mujoco
 
         self.mj = mujoco
-        self.model = mujoco.MjModel.from_xml_path(request["path"])
+        self.model, self.given_back = mesh_axes.restore(mujoco, request["path"])
         flags = mujoco.mjtDisableBit
         for flag in (flags.mjDSBL_CONTACT, flags.mjDSBL_LIMIT, flags.mjDSBL_FRICTIONLOSS, flags.mjDSBL_EQUALITY):
             self.model.opt.disableflags |= flag
@@ -195,16 +194,26 @@ class MujocoRobot:
             if m.body_weldid[b] != b:
                 continue
             parts = [k for k in range(1, m.nbody) if m.body_weldid[k] == b]
-            mass = sum(m.body_mass[k] for k in parts)
-            center = sum(m.body_mass[k] * data.xipos[k] for k in parts) / (mass or 1.0)
+            # The armature of a free joint is a mass at the origin of its frame.
+            armature = self.free_armature(b)
+            mass = sum(m.body_mass[k] for k in parts) + armature
+            moment = sum(m.body_mass[k] * data.xipos[k] for k in parts) + armature * data.xpos[b]
+            center = moment / (mass or 1.0)
             out[str(b)] = [mass, *(data.xmat[b].reshape(3, 3).T @ (center - data.xpos[b]))]
         return out
+
+    def free_armature(self, body):
+        m, free = self.model, self.mj.mjtJoint.mjJNT_FREE
+        joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
+        return sum(m.dof_armature[m.jnt_dofadr[j]] for j in joints if m.jnt_type[j] == free)
 
     def facts(self):
         """Mass of all that moves, and the moving body above each body."""
         m = self.model
         weld = m.body_weldid
-        moving = sum(m.body_mass[b] for b in range(1, m.nbody) if weld[b] != 0)
+        # A mocap body on which nothing hangs is for pictures.
+        moving = (b for b in range(1, m.nbody) if weld[b] != 0 and m.body_mocapid[weld[b]] < 0)
+        moving = sum(m.body_mass[b] + self.free_armature(b) for b in moving)
         parents = {str(b): str(weld[m.body_parentid[b]]) for b in range(1, m.nbody)}
         return {"moving_mass": moving, "parents": parents}
 

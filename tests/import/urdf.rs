@@ -65,13 +65,16 @@ fn imported(name: &str, text: &str, options: &ImportOptions) -> biela::Result<Im
     import(&path, options)
 }
 
-fn small_arm() -> Imported {
-    imported("small_arm", ARM, &ImportOptions::default()).unwrap()
+fn small_arm(test: &str) -> Imported {
+    imported(test, ARM, &ImportOptions::default()).unwrap()
 }
 
 #[test]
 fn the_text_is_the_model_and_the_same_each_time() {
-    let (first, second) = (small_arm(), small_arm());
+    let (first, second) = (
+        small_arm("the_text_is_the_model_and_the_same_each_time"),
+        small_arm("the_text_is_the_model_and_the_same_each_time"),
+    );
     assert_eq!(first.text, second.text);
     let read = Model::from_text(&first.text, "robot.toml").unwrap();
     assert!(portable::same_meaning(&read, &first.model));
@@ -90,7 +93,7 @@ fn the_text_is_the_model_and_the_same_each_time() {
 
 #[test]
 fn fixed_links_are_merged_and_inertias_turned() {
-    let model = small_arm().model;
+    let model = small_arm("fixed_links_are_merged_and_inertias_turned").model;
     let names: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["upper", "finger_1", "finger_2"]);
     let upper = &model.bodies[0];
@@ -112,7 +115,8 @@ fn fixed_links_are_merged_and_inertias_turned() {
 
 #[test]
 fn joints_start_in_their_limits_and_followers_follow() {
-    let Imported { model, report, .. } = small_arm();
+    let Imported { model, report, .. } =
+        small_arm("joints_start_in_their_limits_and_followers_follow");
     let joints: Vec<&str> = model.joints.iter().map(|j| j.name.as_str()).collect();
     assert_eq!(
         joints,
@@ -153,7 +157,7 @@ fn joints_start_in_their_limits_and_followers_follow() {
 
 #[test]
 fn the_report_counts_everything_once() {
-    let report = small_arm().report;
+    let report = small_arm("the_report_counts_everything_once").report;
     let sum = |f: fn(&biela::import::FidelityCount) -> usize| {
         f(&report.kept) + f(&report.approximated) + f(&report.dropped)
     };
@@ -300,4 +304,61 @@ fn mistakes_have_a_place() {
         assert!(words.contains("robot.urdf:"), "{words}");
         assert!(words.contains(part), "{part}: {words}");
     }
+}
+
+/// A hip of three hinges with links without mass between them, a gantry, and a wrist whose first two hinges are apart.
+const VIRTUAL: &str = include_str!("../data/urdf/virtual.urdf");
+
+#[test]
+fn links_without_mass_do_not_become_bodies_without_mass() {
+    use biela::model::JointKind::{Cartesian, Gimbal, Revolute};
+    let Imported {
+        model,
+        text,
+        report,
+    } = imported("virtual", VIRTUAL, &ImportOptions::default()).unwrap();
+    let kinds: Vec<_> = model.joints.iter().map(|joint| joint.kind).collect();
+    assert_eq!(kinds, [Cartesian, Gimbal, Revolute, Revolute]);
+    let names: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
+    assert_eq!(names, ["trolley", "leg", "wrist", "hand"]);
+    assert!(model.bodies.iter().all(|body| body.mass > 0.0), "{text}");
+    let sum: f64 = model.bodies.iter().map(|body| body.mass).sum();
+    assert!((sum - 5.5).abs() < 1e-14);
+    assert_eq!(
+        report.total.elements,
+        report.kept.elements + report.dropped.elements
+    );
+    let inputs: Vec<&str> = model.inputs.iter().map(|i| i.name.as_str()).collect();
+    assert_eq!(inputs[..3], ["along_force", "lift_force", "over_force"]);
+    assert_eq!(inputs[3], "hip_z_torque");
+}
+
+#[test]
+fn a_body_without_mass_that_stays_is_told() {
+    let apart = VIRTUAL
+        .replace(
+            "name=\"hip_x\" type=\"revolute\"",
+            "name=\"hip_x\" type=\"prismatic\"",
+        )
+        .replace(
+            "name=\"hip_z\" type=\"revolute\"",
+            "name=\"hip_z\" type=\"prismatic\"",
+        )
+        .replace(
+            "<axis xyz=\"1 0 0\"/><limit lower=\"-1\"",
+            "<axis xyz=\"0.5 0 0.5\"/><limit lower=\"-1\"",
+        )
+        .replace(
+            "name=\"hip_y\" type=\"revolute\"",
+            "name=\"hip_y\" type=\"prismatic\"",
+        );
+    let Imported { model, report, .. } =
+        imported("virtual_slides", &apart, &ImportOptions::default()).unwrap();
+    let empty = model.bodies.iter().filter(|body| body.mass == 0.0);
+    let told = (report.notes.iter()).filter(|note| note.text.contains("stays in the equations"));
+    let empty = empty.count();
+    assert_eq!(empty, told.count());
+    let relative = model.solver.formulation == biela::model::FormulationName::Relative;
+    assert_eq!(relative, empty > 0);
+    assert!(empty > 0);
 }

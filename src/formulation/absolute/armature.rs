@@ -41,16 +41,17 @@ pub(super) fn armatures<W: Geometry<N>, const N: usize>(
                 joint: index,
                 index: k,
             };
-            let coordinate = joint::coordinate(model, joints, of, &written.name)?;
-            let slots = slots.body_pair(coordinate.bodies(), |i, j| {
-                coordinate.has_curvature(i, j)
-                    || coordinate.depends_on(i) && coordinate.depends_on(j)
-            });
-            all.push(Arc::new(Armature {
-                coordinate,
-                inertia,
-                slots,
-            }));
+            for coordinate in joint::acting(model, joints, of, &written.name)? {
+                let slots = slots.body_pair(coordinate.bodies(), |i, j| {
+                    coordinate.has_curvature(i, j)
+                        || coordinate.depends_on(i) && coordinate.depends_on(j)
+                });
+                all.push(Arc::new(Armature {
+                    coordinate,
+                    inertia,
+                    slots,
+                }));
+            }
         }
     }
     Ok(all)

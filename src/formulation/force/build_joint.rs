@@ -33,12 +33,9 @@ pub fn joint_forces<W: ForceGeometry<N>, const N: usize>(
     slots: &mut SparsityBuilder,
 ) -> Result<Vec<JointForce<W, N>>> {
     let joint = &context.model.joints[index];
-    let relative_coordinate = |k: usize| {
-        let of = JointCoordinate {
-            joint: index,
-            index: k,
-        };
-        joint::coordinate(context.model, context.joints, of, &joint.name)
+    let at = |k: usize| JointCoordinate {
+        joint: index,
+        index: k,
     };
     let number = |k: usize, number: JointNumber, written: f64| {
         (context.values).get(Target::Joint(index, k, number), written)
@@ -56,15 +53,17 @@ pub fn joint_forces<W: ForceGeometry<N>, const N: usize>(
             stribeck_velocity: friction.stribeck_velocity,
             viscous: number(k, JointNumber::Viscous, friction.viscous),
         };
-        all.push(JointForce {
-            coordinate: k,
-            is_friction: true,
-            element: along(relative_coordinate(k)?, Arc::new(law), slots),
-        });
+        for c in joint::acting(context.model, context.joints, at(k), &joint.name)? {
+            all.push(JointForce {
+                coordinate: k,
+                is_friction: true,
+                element: along(c, Arc::new(law), slots),
+            });
+        }
     }
     for (k, limits) in joint.limits.iter().enumerate() {
         let Some(limits) = limits else { continue };
-        let coordinate = relative_coordinate(k)?;
+        let coordinate = joint::coordinate(context.model, context.joints, at(k), &joint.name)?;
         let element: Arc<dyn ForceElement<W, N>> = match limits.stop {
             LimitLaw::Compliant { stiffness, damping } => {
                 let law = CompliantLimit {

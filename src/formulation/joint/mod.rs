@@ -14,11 +14,13 @@
 //! | universal | | coincidence, direction product |
 //! | gimbal | | coincidence |
 //! | planar | | 2 direction products, slide |
+//! | cartesian | | 3 direction products |
 //! | screw | | 2 direction products, 2 slides, slide coupled to angle |
 //! | distance | distance | distance |
 //! | point on line | slide | 2 slides |
 //! | coupling | a joint coordinate coupled to another | the same |
 
+mod cartesian;
 pub mod coupling;
 mod cylindrical;
 mod distance;
@@ -58,6 +60,8 @@ pub struct JointEquations<W: Geometry<N>, const N: usize> {
     pub bodies: [BodyRef; 2],
     /// The joint coordinates.
     pub coordinates: Vec<W::RelativeCoordinate>,
+    /// Of a spherical joint: components of the relative angular velocity, in which friction and armature act.
+    pub spins: Vec<W::RelativeCoordinate>,
     /// Joint point of `bodies[1]`, where reaction forces are reported; for a coupling that of its second joint.
     pub point: Option<W::BodyPoint>,
     /// Its parts among the constraints of the mechanism.
@@ -109,6 +113,7 @@ pub struct JointBuilder<'a, W: JointGeometry<N>, const N: usize> {
     slots: &'a mut SparsityBuilder,
     parts: Vec<ConstraintPart<W, N>>,
     coordinates: Vec<W::RelativeCoordinate>,
+    spins: Vec<W::RelativeCoordinate>,
 }
 
 impl<W: JointGeometry<N>, const N: usize> JointBuilder<'_, W, N> {
@@ -239,6 +244,7 @@ pub fn build<W: JointGeometry<N>, const N: usize>(
         let none = JointEquations {
             bodies: joint.bodies,
             coordinates: vec![],
+            spins: vec![],
             point: None,
             constraints: 0..0,
         };
@@ -256,11 +262,13 @@ pub fn build<W: JointGeometry<N>, const N: usize>(
         slots,
         parts: vec![],
         coordinates: vec![],
+        spins: vec![],
     };
     W::add_constraints(&mut builder)?;
     let equations = JointEquations {
         bodies: joint.bodies,
         coordinates: builder.coordinates,
+        spins: builder.spins,
         point: Some(point),
         constraints: 0..0,
     };
@@ -339,6 +347,7 @@ impl JointGeometry<12> for SpatialGeometry {
             JointKind::Universal => universal::spatial(b),
             JointKind::Gimbal => gimbal::spatial(b),
             JointKind::Planar => planar::spatial(b),
+            JointKind::Cartesian => cartesian::spatial(b),
             JointKind::Screw => screw::spatial(b),
             JointKind::Distance => distance::spatial(b, b.q)?,
             JointKind::PointOnLine => point_on_line::spatial(b),
@@ -384,6 +393,19 @@ pub fn coordinate<W: Geometry<N>, const N: usize>(
             column: 0,
             message: format!("\"{user}\" uses a coordinate that its joint does not have"),
         })
+}
+
+/// Where inertia or friction number `k` of a joint acts: in its coordinate, of a spherical joint in all components of its angular velocity.
+pub fn acting<W: Geometry<N>, const N: usize>(
+    model: &Model,
+    joints: &[JointEquations<W, N>],
+    of: JointCoordinate,
+    user: &str,
+) -> Result<Vec<W::RelativeCoordinate>> {
+    match joints.get(of.joint).map(|joint| &joint.spins) {
+        Some(spins) if !spins.is_empty() => Ok(spins.clone()),
+        _ => coordinate(model, joints, of, user).map(|own| vec![own]),
+    }
 }
 
 /// Value of a relative coordinate in the initial pose.

@@ -226,7 +226,7 @@ impl JointMap<12> for SpatialGeometry {
     ) -> Result<Option<SpatialJointMap>> {
         let back = child == 0;
         let turn = match joint.kind {
-            JointKind::Fixed | JointKind::Prismatic => RotationMap::None,
+            JointKind::Fixed | JointKind::Prismatic | JointKind::Cartesian => RotationMap::None,
             JointKind::Revolute | JointKind::Cylindrical | JointKind::Planar | JointKind::Screw => {
                 RotationMap::Axis
             }
@@ -241,6 +241,7 @@ impl JointMap<12> for SpatialGeometry {
         let (travels, travel) = match joint.kind {
             JointKind::Prismatic | JointKind::Cylindrical => (1, [n, f, e]),
             JointKind::Planar => (2, [e, f, n]),
+            JointKind::Cartesian => (3, [e, f, n]),
             _ => (0, [e, f, n]),
         };
         let mut link = SpatialJointMap {

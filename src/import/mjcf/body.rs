@@ -29,6 +29,8 @@ pub struct BodyReader<'a> {
     pub contacts: Option<Vec<ContactGeom>>,
     /// The first link of each mocap body; none if nothing hangs on it.
     pub mocaps: Vec<Option<usize>>,
+    /// Links, and the part of their weight that is compensated.
+    pub compensated: Vec<(usize, f64)>,
     /// Bodies and sites that equalities name.
     pub(super) equality_names: Vec<String>,
     /// Copies of replicated elements: suffix of names.
@@ -74,6 +76,7 @@ impl<'a> BodyReader<'a> {
             sites: vec![],
             contacts: contact.then(Vec::new),
             mocaps: vec![],
+            compensated: vec![],
             equality_names,
             suffix: String::new(),
         };
@@ -231,12 +234,9 @@ impl<'a> BodyReader<'a> {
         let placement = self.settings.placement(self.defaults, node, None)?;
         let placement = around.frame.then(&placement);
         let class_name = class.as_deref();
-        let (joints, is_free, free_spring) = self.joints(node, class_name, &name)?;
+        let (joints, free) = self.joints(node, class_name, &name)?;
         let is_mocap = xml.value(node, "mocap") == Some("true");
-        if xml.number(node, "gravcomp")?.unwrap_or(0.0) != 0.0 {
-            let why = "compensation of gravity".to_owned();
-            xml.mark(node, "gravcomp", Fate::Dropped(why, Concern::Dynamics));
-        }
+        let compensated = xml.number(node, "gravcomp")?.unwrap_or(0.0);
         let mass = self.mass(node, class_name)?;
         let mut link = TreeLink {
             name: name.clone(),
@@ -245,11 +245,14 @@ impl<'a> BodyReader<'a> {
             parent: around.parent,
             placement,
             joints: vec![],
-            is_free,
+            is_free: free.is_some(),
             is_between: false,
+            is_absent: false,
             rate: [Vector3::zeros(); 2],
             free_start: None,
-            free_spring,
+            free_spring: free.map_or([0.0; 2], |free| free.spring),
+            free_spring_damper: free.and_then(|free| free.spring_damper),
+            free_armature: free.map_or(0.0, |free| free.armature),
             mass,
             mesh: None,
         };
@@ -264,6 +267,9 @@ impl<'a> BodyReader<'a> {
                 index
             }
         };
+        if compensated != 0.0 && !is_mocap {
+            self.compensated.push((index, compensated));
+        }
         if let Some(mut contacts) = self.contacts.take() {
             for part in self.parts(node, class_name, &["geom"])? {
                 let class = part.class.as_deref();

@@ -9,6 +9,7 @@ use super::defaults::DefaultClasses;
 use crate::error::Result;
 use crate::import::frame::{FramePlacement, MassProperties};
 use crate::import::xml::{Concern, Fate, XmlNode};
+use crate::linalg::elementary::powf;
 
 /// A shape with a volume: its kind, and its sizes as MJCF has them.
 pub struct SolidGeom {
@@ -48,8 +49,11 @@ pub fn mass(
         xml.elements[node].fate.replace(fate);
         Ok(None)
     };
-    if defaults.text(node, class, "shellinertia") == Some("true") {
-        return lose("the mass of a shell is not computed; write an <inertial>".to_owned());
+    let is_shell = defaults.text(node, class, "shellinertia") == Some("true");
+    if is_shell && has_mesh {
+        return lose(
+            "the mass of the shell of a mesh is not computed; write an <inertial>".to_owned(),
+        );
     }
     if has_mesh && kind != "mesh" {
         return lose("a shape fitted to a mesh is not computed; write an <inertial>".to_owned());
@@ -64,7 +68,10 @@ pub fn mass(
             Err(why) => return lose(format!("the mass of the mesh is not known: {why}")),
         }
     } else if let Some((solid, at)) = solid(settings, defaults, node, class)? {
-        let (volume, moments) = unit_mass(solid.kind, solid.size);
+        let (volume, moments) = match is_shell {
+            true => unit_shell(solid.kind, solid.size),
+            false => unit_mass(solid.kind, solid.size),
+        };
         let unit = MassProperties {
             mass: 1.0,
             center: Vector3::zeros(),
@@ -152,6 +159,54 @@ fn unit_mass(kind: &str, [a, b, c]: [f64; 3]) -> (f64, Vector3<f64>) {
             let across = cylinder * (3.0 * a * a + 4.0 * b * b) / 12.0
                 + ball * (0.4 * a * a + b * b + 0.75 * a * b);
             (volume, Vector3::new(across, across, along) / volume)
+        }
+    }
+}
+
+/// Thickness (m) of the layer from which MuJoCo takes the moments of the shell of an ellipsoid.
+const LAYER: f64 = 1e-6;
+
+/// Area of the surface of a shape and the principal moments of a thin shell for a unit of mass. Of an ellipsoid both are MuJoCo's: the
+/// area by Thomsen's formula, the moments those of the layer between it and one whose axes are longer by [`LAYER`].
+fn unit_shell(kind: &str, [a, b, c]: [f64; 3]) -> (f64, Vector3<f64>) {
+    match kind {
+        "sphere" => (4.0 * PI * a * a, Vector3::repeat(2.0 / 3.0 * a * a)),
+        "ellipsoid" => {
+            let p = 1.6075;
+            let product = |x: f64, y: f64| powf(x * y, p);
+            let mean = (product(a, b) + product(a, c) + product(b, c)) / 3.0;
+            // Differences of volume and of x² + y² over the thickness.
+            let e = LAYER;
+            let layer = a * b * c / (a * b + a * c + b * c + e * (a + b + c) + e * e);
+            let moment = |x: f64, y: f64| {
+                let (u, v) = (x + e, y + e);
+                0.2 * (u * u + v * v + layer * 2.0 * (x + y + e))
+            };
+            (
+                4.0 * PI * powf(mean, 1.0 / p),
+                Vector3::new(moment(b, c), moment(a, c), moment(a, b)),
+            )
+        }
+        "box" => {
+            // Sides across x, y, z.
+            let areas = [8.0 * b * c, 8.0 * a * c, 8.0 * a * b];
+            let (area, squares) = (areas.iter().sum::<f64>(), [a * a, b * b, c * c]);
+            let second = |k: usize| squares[k] * (area + 2.0 * areas[k]) / (3.0 * area);
+            let [x, y, z] = [0, 1, 2].map(second);
+            (area, Vector3::new(y + z, x + z, x + y))
+        }
+        _ => {
+            // A tube, and its ends: two discs, or two halves of a sphere with their centres half a radius from their planes.
+            let (tube, is_disc) = (4.0 * PI * a * b, kind == "cylinder");
+            let ends = if is_disc { 2.0 } else { 4.0 } * PI * a * a;
+            let (along, across) = match is_disc {
+                true => (0.5 * a * a, 0.25 * a * a + b * b),
+                false => (2.0 / 3.0 * a * a, 2.0 / 3.0 * a * a + b * b + a * b),
+            };
+            let area = tube + ends;
+            let across = tube * (0.5 * a * a + b * b / 3.0) + ends * across;
+            let along = tube * a * a + ends * along;
+            (area, Vector3::new(across, across, along) / area)
         }
     }
 }

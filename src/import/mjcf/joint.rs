@@ -7,31 +7,40 @@ use crate::error::Result;
 use crate::import::tree::{STICTION_VELOCITY, TreeFreedom, TreeJoint};
 use crate::import::xml::{Concern, Fate, XmlNode};
 
+/// A free joint.
+#[derive(Clone, Copy, Default)]
+pub struct FreeJoint {
+    /// Stiffness and damping.
+    pub spring: [f64; 2],
+    /// Time constant (s) and damping ratio that give them.
+    pub spring_damper: Option<[f64; 2]>,
+    /// kg, kg m²
+    pub armature: f64,
+}
+
 impl BodyReader<'_> {
-    /// The joints of a body, whether it is free, and stiffness and damping of that.
+    /// The joints of a body, and its free joint.
     pub(super) fn joints(
         &self,
         node: XmlNode,
         class: Option<&str>,
         body: &str,
-    ) -> Result<(Vec<TreeJoint>, bool, [f64; 2])> {
+    ) -> Result<(Vec<TreeJoint>, Option<FreeJoint>)> {
         let xml = self.defaults.xml;
-        let (mut joints, mut is_free): (Vec<TreeJoint>, bool) = (vec![], false);
-        let mut free_spring = [0.0; 2];
+        let (mut joints, mut free): (Vec<TreeJoint>, _) = (vec![], None);
         for part in self.parts(node, class, &["joint", "freejoint"])? {
             let (child, class) = (part.node, part.class.as_deref());
             match xml.tag(child) {
                 "freejoint" => {
                     xml.keep(child);
-                    is_free = true;
+                    free = Some(FreeJoint::default());
                     super::keep_name(xml, child);
                 }
                 "joint" => {
                     xml.keep(child);
                     let kind = self.defaults.text(child, class, "type").unwrap_or("hinge");
                     if kind == "free" {
-                        is_free = true;
-                        free_spring = self.free(child, class)?;
+                        free = Some(self.free(child, class)?);
                     } else {
                         let mut joint = self.joint(child, class, kind, body, joints.len())?;
                         joint.point = part.frame.point(joint.point);
@@ -44,22 +53,27 @@ impl BodyReader<'_> {
                 _ => {}
             }
         }
-        Ok((joints, is_free, free_spring))
+        Ok((joints, free))
     }
 
-    /// Stiffness and damping of a free joint; marks what it may not have.
-    fn free(&self, node: XmlNode, class: Option<&str>) -> Result<[f64; 2]> {
+    /// A free joint; marks what it may not have.
+    fn free(&self, node: XmlNode, class: Option<&str>) -> Result<FreeJoint> {
         super::keep_name(self.defaults.xml, node);
-        self.lose_all(
-            node,
-            class,
-            &["armature", "frictionloss"],
-            "of a free joint",
-        )?;
-        Ok([
-            self.linear(node, class, "stiffness")?,
-            self.linear(node, class, "damping")?,
-        ])
+        self.lose_all(node, class, &["frictionloss"], "of a free joint")?;
+        Ok(FreeJoint {
+            spring: [
+                self.linear(node, class, "stiffness")?,
+                self.linear(node, class, "damping")?,
+            ],
+            spring_damper: self.spring_damper(node, class)?,
+            armature: (self.defaults.number(node, class, "armature")?).unwrap_or(0.0),
+        })
+    }
+
+    /// `springdamper`, if both numbers are positive.
+    fn spring_damper(&self, node: XmlNode, class: Option<&str>) -> Result<Option<[f64; 2]>> {
+        let given = self.defaults.numbers::<2>(node, class, "springdamper")?;
+        Ok(given.filter(|[time, ratio]| *time > 0.0 && *ratio > 0.0))
     }
 
     /// Loses attributes that are not zero.
@@ -137,20 +151,13 @@ impl BodyReader<'_> {
             friction: number("frictionloss")?,
             stiffness: linear("stiffness")?,
             spring_reference: number("springref")? * unit,
+            spring_damper: self.spring_damper(node, class)?,
             armature: number("armature")?,
             effort_limits: self.effort_limits(node, class)?,
             range: limits,
             name,
             ..TreeJoint::new(freedom)
         };
-        if d.owner(node, class, "springdamper").is_some() {
-            self.lose(
-                node,
-                class,
-                "springdamper",
-                "a spring given by its time constant",
-            );
-        }
         self.what_is_not_exact(node, class, &mut joint)?;
         Ok(joint)
     }
@@ -163,10 +170,10 @@ impl BodyReader<'_> {
         joint: &mut TreeJoint,
     ) -> Result<()> {
         if joint.freedom == TreeFreedom::Ball {
-            let names = ["armature", "frictionloss", "range"];
-            self.lose_all(node, class, &names, "of a ball joint")?;
-            (joint.limits, joint.friction) = (None, 0.0);
-        } else if joint.friction > 0.0 {
+            self.lose_all(node, class, &["range"], "of a ball joint")?;
+            joint.limits = None;
+        }
+        if joint.friction > 0.0 {
             let how = format!("dry friction, regularised below {STICTION_VELOCITY} rad/s or m/s");
             self.approximate(node, class, ["frictionloss"; 2], &how);
         }

@@ -9,10 +9,12 @@ mod equality;
 mod geom;
 mod include;
 mod joint;
+mod joint_inertia;
 mod keyframe;
 mod mesh;
 mod mocap;
 mod tendon;
+mod weightless;
 
 use std::path::Path;
 
@@ -111,6 +113,13 @@ pub fn read(
         scale(&mut reader.links, settings.total_mass);
     }
     mocap::give_mass(&mut reader);
+    let weightless = weightless::weightless(&mut reader);
+    if !joint_inertia::set_springs(&mut reader.links) {
+        return Err(xml.error(
+            root,
+            "springdamper: there are joints that move no inertia, or too many joints",
+        ));
+    }
     let mut controls = vec![];
     if let Some(key) = &options.keyframe {
         controls = keyframe::start(xml, root, key, &mut reader)?;
@@ -129,6 +138,7 @@ pub fn read(
     refuse_points(xml, &links)?;
     let map = tree::add(&mut draft, &mut links);
     let driven = mocap::add(&mocaps, &links, &map, &mut draft);
+    weightless::add(&weightless, &map, &mut draft);
     let tree = MjcfTree {
         links,
         bodies,

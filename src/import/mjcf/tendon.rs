@@ -10,8 +10,8 @@ use crate::import::draft::{Draft, NamedCoordinate};
 use crate::import::tree::{dry_friction, rigid_limits};
 use crate::import::xml::{Concern, Fate, XmlNode};
 use crate::model::{
-    Body, Characteristic, Coupling, CouplingLaw, Joint, JointCoordinate, JointFrame, JointKind,
-    JointPlacement, SpringDefinition,
+    Body, Characteristic, Coupling, CouplingLaw, Curve, CurvePiece, Joint, JointCoordinate,
+    JointFrame, JointKind, JointPlacement, SpringDefinition,
 };
 
 /// A tendon of the model.
@@ -235,8 +235,8 @@ fn add_sum(
     });
 }
 
-/// The spring and damper of a tendon. A negative `springlength`, the default, is the length where the springs of the joints have their
-/// references.
+/// The spring and damper of a tendon. Two lengths of its spring are the ends of a range without force; a length of −1, the default, is
+/// that where the springs of the joints have their references.
 fn add_spring(
     defaults: &DefaultClasses,
     node: XmlNode,
@@ -244,28 +244,44 @@ fn add_spring(
     (stiffness, damping, unloaded): (f64, f64, f64),
     draft: &mut Draft,
 ) -> Result<()> {
-    let given = defaults.list(node, None, "springlength")?;
-    let given = given.unwrap_or_else(|| vec![-1.0]);
-    let has_dead_band = given.len() > 1 && given[0] != given[1] && stiffness != 0.0;
-    if has_dead_band && let Some(owner) = defaults.owner(node, None, "springlength") {
-        let why = "a spring without force between two lengths".to_owned();
-        let fate = Fate::Dropped(why, Concern::Dynamics);
-        defaults.xml.mark(owner, "springlength", fate);
+    if stiffness == 0.0 && damping == 0.0 {
+        return Ok(());
     }
-    if stiffness != 0.0 || damping != 0.0 {
-        let spring = SpringDefinition {
-            stiffness: Characteristic::Linear(stiffness),
+    let given = defaults.list(node, None, "springlength")?;
+    let [low, high] = match given.as_deref() {
+        None | Some([] | [-1.0] | [-1.0, -1.0, ..]) => [unloaded; 2],
+        Some([length]) => [*length; 2],
+        Some([low, high, ..]) => [*low, *high],
+    };
+    let is_slack = low != high && stiffness != 0.0;
+    draft.add_joint_spring(
+        coordinate,
+        SpringDefinition {
+            stiffness: match is_slack {
+                true => Characteristic::Law(slack(stiffness, [low, high])),
+                false => Characteristic::Linear(stiffness),
+            },
             damping: Characteristic::Linear(damping),
-            length: match given[0] {
-                _ if stiffness == 0.0 => 0.0,
-                length if length >= 0.0 => length,
-                _ => unloaded,
+            length: if stiffness == 0.0 || is_slack {
+                0.0
+            } else {
+                low
             },
             ..SpringDefinition::default()
-        };
-        draft.add_joint_spring(coordinate, spring);
-    }
+        },
+    );
     Ok(())
+}
+
+/// Tension of a spring over its length: none between two lengths.
+fn slack(stiffness: f64, [low, high]: [f64; 2]) -> Curve {
+    let beyond = |end: f64| vec![-stiffness * end, stiffness];
+    let piece = |below, polynomial| CurvePiece { below, polynomial };
+    Curve::Pieces(vec![
+        piece(low, beyond(low)),
+        piece(high, vec![0.0]),
+        piece(f64::INFINITY, beyond(high)),
+    ])
 }
 
 /// Limits are rigid and friction is regularised, as in joints.

@@ -133,7 +133,7 @@ fn limits(xml: &XmlFiles, joint: &mut UrdfJoint, kind: &str) -> Result<()> {
     } else if lower.is_some() || upper.is_some() {
         let range = [lower.unwrap_or(0.0), upper.unwrap_or(0.0)];
         if range[0] < range[1] {
-            joint.tree.limits = Some(range);
+            (joint.tree.limits, joint.tree.range) = (Some(range), Some(range));
             for name in ["lower", "upper"] {
                 let how = "a rigid stop without rebound: URDF does not say how a limit acts";
                 xml.mark(limit, name, Fate::Approximated(how.to_owned()));

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use nalgebra::Vector3;
 
-use super::draft::Draft;
+use super::draft::{Draft, NamedCoordinate};
 use super::resource::Resources;
 use super::tree::{self, TreeFreedom, TreeLink, TreeMap};
 use super::xml::{Concern, Fate, XACRO, XmlFiles, XmlNode};
@@ -91,8 +91,8 @@ pub fn read(
         .head
         .push("URDF does not say gravity: z is up.".to_owned());
     let map = tree::add(&mut draft, &mut tree_links);
-    robot.add_mimics(&mut draft, &order, &map);
-    robot.add_signals(&mut draft, &order, &map);
+    robot.add_mimics(&mut draft, &tree_links, &map);
+    robot.add_signals(&mut draft, &tree_links, &map);
     if base == BaseMotion::Free {
         add_base_outputs(&mut draft);
     }
@@ -366,9 +366,12 @@ impl Robot {
                     joints: vec![],
                     is_free: false,
                     is_between: false,
+                    is_absent: false,
                     rate: [Vector3::zeros(); 2],
                     free_start: None,
                     free_spring: [0.0; 2],
+                    free_spring_damper: None,
+                    free_armature: 0.0,
                     mass: link.mass,
                     mesh: link.mesh.clone(),
                 };
@@ -393,26 +396,28 @@ impl Robot {
             .collect()
     }
 
-    /// Joints above the links of the tree, with their coordinates, if they have one.
+    /// Joints of the links of the tree, with their coordinates, if they have one.
     fn coordinates<'a>(
         &'a self,
-        order: &'a [usize],
+        links: &'a [TreeLink],
         map: &'a TreeMap,
-    ) -> impl Iterator<Item = (&'a UrdfJoint, &'a super::draft::NamedCoordinate)> {
-        let above = self.above();
-        (order.iter().enumerate()).filter_map(move |(k, link)| {
-            let coordinate = map.coordinates[k].first()?.as_ref()?;
-            let joint = above.get(self.links[*link].name.as_str())?;
-            Some((&self.joints[*joint], coordinate))
+    ) -> impl Iterator<Item = (&'a UrdfJoint, &'a NamedCoordinate)> {
+        let by_name: HashMap<&str, &UrdfJoint> = (self.joints.iter())
+            .map(|joint| (joint.name.as_str(), joint))
+            .collect();
+        let all = links.iter().zip(&map.coordinates);
+        let all = all.flat_map(|(link, coordinates)| link.joints.iter().zip(coordinates));
+        all.filter_map(move |(joint, coordinate)| {
+            Some((*by_name.get(joint.name.as_str())?, coordinate.as_ref()?))
         })
     }
 
     /// A coupling for each mimicking joint.
-    fn add_mimics(&self, draft: &mut Draft, order: &[usize], map: &TreeMap) {
-        let by_name: HashMap<&str, _> = (self.coordinates(order, map))
+    fn add_mimics(&self, draft: &mut Draft, links: &[TreeLink], map: &TreeMap) {
+        let by_name: HashMap<&str, _> = (self.coordinates(links, map))
             .map(|(joint, coordinate)| (joint.name.as_str(), coordinate.coordinate))
             .collect();
-        for (joint, coordinate) in self.coordinates(order, map) {
+        for (joint, coordinate) in self.coordinates(links, map) {
             let Some(mimic) = &joint.mimic else { continue };
             let Some(master) = by_name.get(mimic.joint.as_str()) else {
                 continue;
@@ -440,8 +445,8 @@ impl Robot {
     }
 
     /// An actuator with its input for each independent coordinate, outputs for all.
-    fn add_signals(&self, draft: &mut Draft, order: &[usize], map: &TreeMap) {
-        for (joint, coordinate) in self.coordinates(order, map) {
+    fn add_signals(&self, draft: &mut Draft, links: &[TreeLink], map: &TreeMap) {
+        for (joint, coordinate) in self.coordinates(links, map) {
             if joint.mimic.is_none() {
                 let name = draft.element_name("force", &format!("{}_motor", coordinate.name), None);
                 let target = Target::ForceEffort(draft.model.forces.len());

@@ -7,11 +7,14 @@
 //!   direction product  c = (R₀ a)·(R₁ b)               g = [0, a × R₀ᵀR₁ b | 0, b × R₁ᵀR₀ a]
 //!   angle              c = atan2(sine, cosine)         of two direction products
 //!   arc sine           c = asin(sine)                  of a direction product
+//!   spin               ċ = b·(ω₁ − R₁ᵀR₀ ω₀)           a rate without a coordinate
 //! ```
 
 mod arc_sine;
+mod spin;
 
 pub use arc_sine::SpatialArcSine;
+pub use spin::SpatialSpin;
 
 use std::f64::consts::TAU;
 
@@ -48,6 +51,8 @@ pub enum SpatialCoordinate {
     Angle(SpatialAngle),
     /// Angle between a direction and a plane.
     ArcSine(SpatialArcSine),
+    /// A rate only: a component of the relative angular velocity.
+    Spin(SpatialSpin),
 }
 
 impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
@@ -59,6 +64,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.bodies,
             Self::Angle(m) => m.sine.bodies,
             Self::ArcSine(m) => m.sine.bodies,
+            Self::Spin(m) => m.bodies,
         }
     }
 
@@ -70,6 +76,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.value(poses),
             Self::Angle(m) => m.value(poses),
             Self::ArcSine(m) => m.value(poses),
+            Self::Spin(m) => m.value(poses),
         }
     }
 
@@ -80,6 +87,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.hessian(poses),
             Self::Angle(m) => m.hessian(poses),
             Self::ArcSine(m) => m.hessian(poses),
+            Self::Spin(m) => m.hessian(poses),
         }
     }
 
@@ -90,6 +98,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.curvature(poses, v),
             Self::Angle(m) => m.curvature(poses, v),
             Self::ArcSine(m) => m.curvature(poses, v),
+            Self::Spin(m) => m.curvature(poses, v),
         }
     }
 
@@ -103,7 +112,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     fn depends_on(&self, k: usize) -> bool {
         match self {
             Self::Distance(_) | Self::Slide(_) => true,
-            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => k % 6 >= 3,
+            _ => k % 6 >= 3,
         }
     }
 
@@ -115,9 +124,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
                 let first = |k: usize| (PHI0..R1).contains(&k);
                 (is_rotation(i) && is_rotation(j)) || first(i) || first(j)
             }
-            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => {
-                is_rotation(i) && is_rotation(j)
-            }
+            _ => is_rotation(i) && is_rotation(j),
         }
     }
 
@@ -135,10 +142,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     }
 
     fn is_angle(&self) -> bool {
-        matches!(
-            self,
-            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_)
-        )
+        !matches!(self, Self::Distance(_) | Self::Slide(_))
     }
 
     fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {

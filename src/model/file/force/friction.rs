@@ -71,7 +71,10 @@ pub(in crate::model::file) fn frictions(
     if !table.has("friction") {
         return Ok(vec![]);
     }
-    let count = kind.coordinates(table.dimension());
+    let count = match kind {
+        JointKind::Spherical => 1,
+        kind => kind.coordinates(table.dimension()),
+    };
     if count == 0 {
         return Err(table.refuse_key(
             "friction",

@@ -203,7 +203,18 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         KeyDimension::Space,
         "Rotation about a point. Its coordinate is a quaternion.",
         EITHER,
-        &[&HEAD, &[BODIES, POINT, at(PLAIN)]],
+        &[
+            &HEAD,
+            &[
+                BODIES,
+                POINT,
+                at(PLAIN),
+                Key::new("armature", KeyKind::Number(Range::NonNegative), "kg.m2", "0",
+                    "inertia of the relative rotation besides that of the bodies, the same about all axes"),
+                Key::new("friction", KeyKind::PerCoordinate(&FRICTION), "", "none",
+                    "dry friction, { kinetic = .., stiction_velocity = .. }, along each axis of the second body"),
+            ],
+        ],
     ),
     of(
         JointKind::Universal,
@@ -232,6 +243,17 @@ pub(in crate::model::file) const JOINTS: [KeyGroup; JointKind::ALL.len()] = [
         JointKind::Planar,
         KeyDimension::Space,
         "Translation in a plane and rotation about its normal, the axis. Coordinates: displacement along across, along axis x across, angle.",
+        EITHER,
+        &[
+            &HEAD,
+            &[BODIES, POINT, AXIS, ACROSS, at(WITH_AXIS), THREE, armature(3)],
+            FRICTION_AND_LIMITS,
+        ],
+    ),
+    of(
+        JointKind::Cartesian,
+        KeyDimension::Space,
+        "Translation along three perpendicular axes without rotation: a gantry. Coordinates: displacement along across, along axis x across, along the axis.",
         EITHER,
         &[
             &HEAD,

@@ -16,7 +16,7 @@ use crate::model::validate::{PERPENDICULAR, RESERVED_ELEMENTS, Range, perpendicu
 use crate::model::{Joint, JointFrame, JointKind, JointPlacement};
 
 /// Replacements for the types that do not exist in the plane.
-const INSTEAD: [(JointKind, &str); 6] = [
+const INSTEAD: [(JointKind, &str); 7] = [
     (
         JointKind::Cylindrical,
         "use \"revolute\" or \"prismatic\", or \"point_on_line\" for both at once",
@@ -28,6 +28,7 @@ const INSTEAD: [(JointKind, &str); 6] = [
         JointKind::Planar,
         "bodies move in the plane without any joint",
     ),
+    (JointKind::Cartesian, "use \"prismatic\""),
     (
         JointKind::Screw,
         "use a \"coupling\" of a revolute and a prismatic joint",
@@ -188,6 +189,7 @@ fn frame(table: &TableReader, kind: JointKind, owner: FrameOwner) -> Result<Join
         | JointKind::Prismatic
         | JointKind::Cylindrical
         | JointKind::Planar
+        | JointKind::Cartesian
         | JointKind::Screw => {
             let axis = table.needed_direction("axis")?;
             (axis, reference(table, axis)?)
@@ -277,7 +279,7 @@ fn gimbal_handedness(table: &TableReader) -> Result<bool> {
 fn armature(table: &TableReader, kind: JointKind) -> Result<[f64; 3]> {
     let mut armature = [0.0; 3];
     let count = kind.coordinates(table.dimension());
-    if count == 1 {
+    if count == 1 || kind == JointKind::Spherical {
         let given = table.number("armature", Range::NonNegative)?;
         armature[0] = given.unwrap_or(0.0);
     } else if count > 1 {
