@@ -7,7 +7,9 @@
 
 use super::equilibrium::{Equilibrium, EquilibriumSolver, subtract};
 use crate::error::Result;
-use crate::formulation::system::{Crossing, EventEffect, HybridSystem, MotionPoint};
+use crate::formulation::system::{
+    ContactFriction, Crossing, EventEffect, HybridSystem, MotionPoint,
+};
 
 /// Value of an event function that has crossed zero: above the rounding of a closed contact.
 const CROSSED: f64 = 1e-11;
@@ -53,6 +55,8 @@ impl EquilibriumSolver<'_> {
         let closes = matches!(effect, EventEffect::Impulse { .. });
         if closes {
             self.system.activate_unilateral(i, &mut changed);
+            let sticks = ContactFriction::Stick([true; 2]);
+            self.system.set_contact_friction(i, sticks, &mut changed);
         }
         (changed, closes)
     }
@@ -158,10 +162,11 @@ impl EquilibriumSolver<'_> {
     /// An error if an event function of the result has the wrong sign: a contact that is open and would have to be closed.
     pub(super) fn refuse_violation(&self, q: &[f64]) -> Result<()> {
         let mut phi = self.event_functions(&self.modes, q);
-        // Not what the start has as well.
+        // Not what the start has as well; friction must hold there too.
         let start = self.event_functions(self.at.cx.modes, self.at.motion.q);
+        let friction = self.friction_events(q);
         for (i, start) in start.into_iter().enumerate() {
-            if phi[i] * start > 0.0 {
+            if phi[i] * start > 0.0 && !friction[i] {
                 phi[i] = 0.0;
             }
         }
@@ -172,6 +177,26 @@ impl EquilibriumSolver<'_> {
                 Err(self.no_equilibrium(format!("\"{name}\" does not stay in its mode")))
             }
         }
+    }
+
+    /// The events of set-valued friction.
+    fn friction_events(&self, q: &[f64]) -> Vec<bool> {
+        let rest = &self.zero[..self.size.nv];
+        let at = MotionPoint {
+            q,
+            v: rest,
+            a: rest,
+            lambda: &self.lambda,
+        };
+        let cx = self.context(&self.modes);
+        let (mut found, mut gradient) = (vec![false; self.size.ne], vec![0.0; self.size.nv]);
+        for i in 0..self.size.ne {
+            let friction = (self.system).tangential_direction(&cx, &at, i, 2, &mut gradient);
+            if let Some(limit) = friction.and_then(|friction| friction.stick) {
+                found[i + limit.event] = true;
+            }
+        }
+        found
     }
 
     /// Forces at rest at q in these modes, with the support; `None` where they are not defined.

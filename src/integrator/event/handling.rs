@@ -167,6 +167,25 @@ impl Integrator {
         }
     }
 
+    /// At the start the contacts with set-valued friction that stick are due: which of their constraints are independent is not decided.
+    pub(in crate::integrator) fn mark_initial_friction(&mut self, p: &Problem, s: &mut State) {
+        if !self.contact_set.friction.decides() {
+            return;
+        }
+        let cx = self.work.inputs.at(p, s.t);
+        let gradient = &mut self.impacts.n[0];
+        for i in 0..s.event_side.len() {
+            let at = s.motion_point();
+            let friction = (p.system).tangential_direction(&cx, &at, i, 2, gradient);
+            if let Some(limit) = friction.and_then(|friction| friction.stick) {
+                let event = i + limit.event;
+                if p.system.crossing(p.modes, event) != Crossing::Off {
+                    s.event_side[event] = EventSide::Due;
+                }
+            }
+        }
+    }
+
     /// Handles the marked events at the state, then restarts the motion in the new modes.
     fn handle_occurring_events(
         &mut self,

@@ -19,6 +19,7 @@ mod contact_set;
 mod crossing;
 mod dense_output;
 mod detection;
+mod friction_decision;
 mod handling;
 mod impact;
 mod location;
@@ -28,7 +29,7 @@ mod wedging;
 
 pub(super) use contact_set::ContactSet;
 pub(super) use detection::{EventDetector, LocatedEvent};
-pub(super) use impact::{ImpactSolver, SIMULTANEOUS};
+pub(super) use impact::ImpactSolver;
 
 /// Sum of products.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

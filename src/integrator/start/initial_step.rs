@@ -64,6 +64,7 @@ impl Integrator {
             .map_err(error)?;
         if size.ne > 0 {
             self.find_due_events(&p, &mut fresh, None);
+            self.mark_initial_friction(&p, &mut fresh);
         }
         self.work.collect(&mut unused);
         (fresh.factored_step, fresh.factored_mass) = self.work.counted();

@@ -19,6 +19,7 @@ use super::SpatialGeometry;
 use super::pose::{SpatialPoint, SpatialPoses};
 use crate::formulation::absolute::geometry;
 use crate::formulation::force::contact::curvature::BodySpeeds;
+use crate::formulation::force::contact::slip::SlipDirection;
 use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::{Mat3, Vec3, cross};
 use crate::model::BodyRef;
@@ -48,6 +49,8 @@ pub enum SpatialCoordinate {
     Angle(SpatialAngle),
     /// Angle between a direction and a plane.
     ArcSine(SpatialArcSine),
+    /// Slip of a contact: a gradient without a value.
+    Slip(Box<SlipDirection>),
 }
 
 impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
@@ -59,6 +62,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.bodies,
             Self::Angle(m) => m.sine.bodies,
             Self::ArcSine(m) => m.sine.bodies,
+            Self::Slip(m) => m.geometry.bodies,
         }
     }
 
@@ -70,6 +74,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.value(poses),
             Self::Angle(m) => m.value(poses),
             Self::ArcSine(m) => m.value(poses),
+            Self::Slip(m) => (0.0, m.gradient::<SpatialGeometry, 12>(poses)),
         }
     }
 
@@ -80,6 +85,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.hessian(poses),
             Self::Angle(m) => m.hessian(poses),
             Self::ArcSine(m) => m.hessian(poses),
+            Self::Slip(m) => m.hessian::<SpatialGeometry, 12>(poses),
         }
     }
 
@@ -90,6 +96,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::DirectionProduct(m) => m.curvature(poses, v),
             Self::Angle(m) => m.curvature(poses, v),
             Self::ArcSine(m) => m.curvature(poses, v),
+            Self::Slip(_) => geometry::quadratic(&self.hessian(poses), v),
         }
     }
 
@@ -102,23 +109,18 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
 
     fn depends_on(&self, k: usize) -> bool {
         match self {
-            Self::Distance(_) | Self::Slide(_) => true,
+            Self::Distance(_) | Self::Slide(_) | Self::Slip(_) => true,
             Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => k % 6 >= 3,
         }
     }
 
     fn has_curvature(&self, i: usize, j: usize) -> bool {
         let is_rotation = |k: usize| k % 6 >= 3;
-        match self {
-            Self::Distance(_) => true,
-            Self::Slide(_) => {
-                let first = |k: usize| (PHI0..R1).contains(&k);
-                (is_rotation(i) && is_rotation(j)) || first(i) || first(j)
-            }
-            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_) => {
-                is_rotation(i) && is_rotation(j)
-            }
-        }
+        let first = |k: usize| matches!(self, Self::Slide(_)) && (PHI0..R1).contains(&k);
+        matches!(self, Self::Distance(_) | Self::Slip(_))
+            || (is_rotation(i) && is_rotation(j))
+            || first(i)
+            || first(j)
     }
 
     fn acceleration_bound(&self, poses: &mut SpatialPoses, speeds: &[BodySpeeds; 2]) -> f64 {
@@ -135,15 +137,19 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     }
 
     fn is_angle(&self) -> bool {
-        matches!(
-            self,
-            Self::DirectionProduct(_) | Self::Angle(_) | Self::ArcSine(_)
-        )
+        !matches!(self, Self::Distance(_) | Self::Slide(_) | Self::Slip(_))
     }
 
     fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
         match self {
             Self::Distance(m) => m.coincidence_gradients(poses),
+            _ => None,
+        }
+    }
+
+    fn slip_axis(&self) -> Option<usize> {
+        match self {
+            Self::Slip(m) => Some(m.axis),
             _ => None,
         }
     }
