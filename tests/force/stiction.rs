@@ -260,7 +260,7 @@ fn a_state_saved_while_sticking_and_slipping_gives_the_same_bits() {
         for t in [0.3, 0.9, 3.0] {
             sim.to(t);
             let state = sim.instance.save().unwrap();
-            let mut run = |sim: &mut Sim| {
+            let run = |sim: &mut Sim| {
                 sim.to(t + 2.0);
                 ["block.x", "block.vx", "rear.force"].map(|name| sim.get(name).to_bits())
             };

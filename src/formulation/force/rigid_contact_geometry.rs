@@ -91,7 +91,11 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
     }
 
     /// Returns the end of a bounded surface outside which the sphere is, without regard to the end `within`: it is rounding.
-    pub(super) fn end_outside(&self, poses: &mut W::Poses<'_>, within: Option<usize>) -> Option<usize> {
+    pub(super) fn end_outside(
+        &self,
+        poses: &mut W::Poses<'_>,
+        within: Option<usize>,
+    ) -> Option<usize> {
         let contact = self.bounded_contact()?;
         let margins = margins(contact, &W::frames_at_rest(poses, self.bodies()));
         (0..2).find(|&end| within != Some(end) && margins[end] < 0.0)
@@ -103,7 +107,12 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
     }
 
     /// Returns the mode of a sphere, without regard to the end `within`.
-    pub(super) fn mode_at(&self, poses: &mut W::Poses<'_>, v: &[f64], within: Option<usize>) -> i32 {
+    pub(super) fn mode_at(
+        &self,
+        poses: &mut W::Poses<'_>,
+        v: &[f64],
+        within: Option<usize>,
+    ) -> i32 {
         match self.end_outside(poses, within) {
             Some(0) => return OUTSIDE_FIRST,
             Some(_) => return OUTSIDE_SECOND,
