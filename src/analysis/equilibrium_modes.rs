@@ -8,7 +8,7 @@
 use super::equilibrium::{Equilibrium, EquilibriumSolver, subtract};
 use crate::error::Result;
 use crate::formulation::system::{
-    ContactFriction, Crossing, EventEffect, HybridSystem, MotionPoint,
+    ContactFriction, Crossing, EventEffect, HybridSystem, MotionPoint, System,
 };
 
 /// Value of an event function that has crossed zero: above the rounding of a closed contact.
@@ -23,6 +23,15 @@ const BISECTIONS: usize = 60;
 const FIRST_PART: f64 = 0.125;
 const GROWTH: f64 = 1.5;
 const SMALLEST_PART: f64 = 1e-3;
+
+/// These modes at rest: closed contacts stick. Whether friction holds them is asked of the result.
+pub(super) fn modes_at_rest(system: &dyn System, modes: &[i32]) -> Vec<i32> {
+    let mut resting = modes.to_vec();
+    for i in 0..system.dimensions().ne {
+        system.set_contact_friction(i, ContactFriction::Stick([true; 2]), &mut resting);
+    }
+    resting
+}
 
 impl EquilibriumSolver<'_> {
     /// Event functions at rest at q with the present multipliers.
@@ -218,7 +227,7 @@ impl EquilibriumSolver<'_> {
     }
 
     fn loaded_in_steps(&mut self, start: &[f64]) -> Result<Equilibrium> {
-        self.modes = self.at.cx.modes.to_vec();
+        self.modes = modes_at_rest(self.system, self.at.cx.modes);
         let modes = self.modes.clone();
         let load = self.force_in(&modes, start);
         let load = load.ok_or_else(|| self.no_equilibrium("forces are not defined".to_owned()))?;

@@ -180,6 +180,18 @@ impl<T: VelocityTransformation> HybridSystem for T {
         self.inner().set_contact_friction(i, friction, modes);
     }
 
+    fn share_contact_forces(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        forces: &[(usize, [f64; 3])],
+        modes: &mut [i32],
+    ) {
+        self.with_motion(cx, at, &mut [], |motion, _| {
+            self.inner().share_contact_forces(cx, motion, forces, modes);
+        });
+    }
+
     fn event_name(&self, i: usize) -> String {
         self.inner().event_name(i)
     }

@@ -84,8 +84,9 @@ impl FrictionCoupling {
     ) -> bool {
         self.find_rows(p);
         self.prepared = false;
+        let candidates = self.rows.len();
         let mut k = 0;
-        for candidate in 0..self.rows.len() {
+        for candidate in 0..candidates {
             if k == self.x.len() {
                 self.rows.clear();
                 return true;
@@ -117,7 +118,7 @@ impl FrictionCoupling {
         if !regular {
             self.rows.clear();
         }
-        self.prepared = regular;
+        self.prepared = regular && candidates > 0;
         regular
     }
 

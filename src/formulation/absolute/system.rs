@@ -474,6 +474,18 @@ impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
         self.forces.set_contact_friction(i, friction, modes);
     }
 
+    fn share_contact_forces(
+        &self,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        forces: &[(usize, [f64; 3])],
+        modes: &mut [i32],
+    ) {
+        for (i, force) in forces {
+            (self.forces).share_contact_force(*i, force, at.lambda, modes);
+        }
+    }
+
     fn event_name(&self, i: usize) -> String {
         self.forces.event_name(i).to_owned()
     }

@@ -363,6 +363,16 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
     /// Enters the mode of set-valued friction of the active contact of event `i`.
     fn set_contact_friction(&self, _i: usize, _friction: ContactFriction, _modes: &mut [i32]) {}
 
+    /// Keeps with the modes what the contact of event `i`, at rest, carries apart from its multipliers.
+    fn share_contact_force(
+        &self,
+        _i: usize,
+        _force: &[f64; 3],
+        _lambda: &[f64],
+        _modes: &mut [i32],
+    ) {
+    }
+
     /// Whether the element has set-valued friction.
     fn has_set_valued_friction(&self) -> bool {
         false

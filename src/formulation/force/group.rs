@@ -440,6 +440,12 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         (member.element).set_contact_friction(i - member.events.start, friction, own);
     }
 
+    fn share_contact_force(&self, i: usize, force: &[f64; 3], lambda: &[f64], modes: &mut [i32]) {
+        let member = self.owner(i);
+        let own = &mut modes[member.modes.clone()];
+        (member.element).share_contact_force(i - member.events.start, force, lambda, own);
+    }
+
     fn has_set_valued_friction(&self) -> bool {
         self.set_valued
     }

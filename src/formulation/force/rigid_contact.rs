@@ -111,6 +111,11 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         }
     }
 
+    /// Returns the normal force with what redundant contacts share.
+    fn carried_force(&self, modes: &[i32], lambda: &[f64]) -> f64 {
+        self.normal_force(modes, lambda) + friction_mode::shared_force(modes)[0]
+    }
+
     /// Returns the contact geometry if its surface has ends.
     pub(super) fn bounded_contact(&self) -> Option<&RigidContactGeometry> {
         self.contact
@@ -233,7 +238,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let normal_force = self.normal_force(cx.modes, at.lambda);
+        let normal_force = self.carried_force(cx.modes, at.lambda);
         let Some(contact) = &self.contact else {
             return ForceQuantities {
                 force: self.sign * normal_force,
@@ -266,14 +271,18 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         let friction = usize::from(self.set_valued().is_some());
         EventCounts {
             events: self.friction_event() + friction,
-            modes: 1 + friction,
+            modes: 1 + friction * friction_mode::COUNT,
             ..EventCounts::default()
         }
     }
 
     fn modes_exist(&self, modes: &[i32]) -> bool {
         let friction = modes.get(1).copied().unwrap_or(friction_mode::NONE);
-        (SEPARATED..=IDLE).contains(&modes[0]) && friction_mode::exists(friction)
+        (SEPARATED..=IDLE).contains(&modes[0])
+            && friction_mode::exists(friction)
+            && friction_mode::shared_force(modes)
+                .iter()
+                .all(|f| f.is_finite())
     }
 
     fn initial_modes(
@@ -304,7 +313,9 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             rate[FORCE_EVENT] = rate[GAP_EVENT];
             phi[GAP_EVENT] += band;
         } else {
-            phi[FORCE_EVENT] = self.tensile_tolerance - self.sign * at.lambda[self.row];
+            let shared = friction_mode::shared_force(cx.modes)[0];
+            let rounding = self.tensile_tolerance + friction_mode::SHARE_ROUNDING * shared.abs();
+            phi[FORCE_EVENT] = rounding + shared - self.sign * at.lambda[self.row];
             rate[FORCE_EVENT] = f64::NAN;
         }
         if let Some(contact) = self.bounded_contact() {
@@ -320,7 +331,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             let i = self.friction_event();
             (phi[i], rate[i]) = match cx.modes[0] {
                 ACTIVE => {
-                    friction.event::<W, N>(cx, poses, at, self.normal_force(cx.modes, at.lambda))
+                    friction.event::<W, N>(cx, poses, at, self.carried_force(cx.modes, at.lambda))
                 }
                 _ => (1.0, 0.0),
             };
@@ -462,9 +473,25 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     }
 
     fn set_contact_friction(&self, i: usize, friction: ContactFriction, modes: &mut [i32]) {
-        if i == GAP_EVENT && self.set_valued().is_some() {
+        if i == GAP_EVENT && modes[0] == ACTIVE && self.set_valued().is_some() {
             modes[1] = friction_mode::mode_of(friction);
         }
+    }
+
+    fn share_contact_force(&self, i: usize, force: &[f64; 3], lambda: &[f64], modes: &mut [i32]) {
+        let Some(friction) = self.set_valued().filter(|_| i == GAP_EVENT) else {
+            return;
+        };
+        let sticks = modes[0] == ACTIVE && friction_mode::sticks(modes[1]);
+        if !sticks && modes[0] != IDLE {
+            return;
+        }
+        let mut shared = *force;
+        shared[0] -= self.normal_force(modes, lambda);
+        for (shared, &row) in shared[1..].iter_mut().zip(&friction.rows) {
+            *shared += lambda[row];
+        }
+        friction_mode::keep_shared_force(shared, modes);
     }
 
     fn has_set_valued_friction(&self) -> bool {
@@ -480,7 +507,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         push: &mut dyn FnMut(StickingContact<N>),
     ) {
         if let (Some(friction), ACTIVE) = (self.set_valued(), cx.modes[0]) {
-            let normal = self.normal_force(cx.modes, at.lambda);
+            let normal = self.carried_force(cx.modes, at.lambda);
             let event = first_event + self.friction_event();
             if let Some(contact) = friction.sticking::<W, N>(cx, poses, at, (normal, event)) {
                 push(contact);

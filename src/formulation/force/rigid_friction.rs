@@ -43,8 +43,8 @@ pub struct StickingContact<const N: usize> {
     pub event: usize,
     /// Gradients of its slip.
     pub gradients: [[f64; N]; 2],
-    /// Multipliers of its constraints.
-    pub multipliers: [f64; 2],
+    /// Friction along its axes.
+    pub forces: [f64; 2],
     /// μ_s N
     pub capacity: f64,
     /// Excess of force that is rounding (N).
@@ -100,11 +100,27 @@ impl SetValuedFriction {
             return self.slip_wrench(cx, mode, normal, frames).force;
         }
         let (_, axes) = self.geometry.axes_at(frames);
-        let mut force = [0.0; 3];
-        for (axis, &row) in axes.iter().zip(&self.rows) {
-            force = plus(&force, &times(-lambda[row], axis));
-        }
-        force
+        let shares = self.shares(cx.modes, lambda);
+        plus(&times(shares[0], &axes[0]), &times(shares[1], &axes[1]))
+    }
+
+    /// Friction of a contact that sticks, along its axes.
+    fn shares(&self, modes: &[i32], lambda: &[f64]) -> [f64; 2] {
+        let shared = friction_mode::shared_force(modes);
+        let along = |k: usize| {
+            let row = self.rows.get(k);
+            row.map_or(0.0, |&row| shared[k + 1] - lambda[row])
+        };
+        [along(0), along(1)]
+    }
+
+    /// Excess of friction over its limit that is rounding.
+    fn rounding(&self, modes: &[i32]) -> f64 {
+        let sum: f64 = friction_mode::shared_force(modes)
+            .iter()
+            .map(|f| f.abs())
+            .sum();
+        self.tolerance + friction_mode::SHARE_ROUNDING * sum
     }
 
     /// The event function of friction and its rate, in the modes of the context.
@@ -118,8 +134,9 @@ impl SetValuedFriction {
         let mode = cx.modes[1];
         if friction_mode::sticks(mode) {
             let capacity = self.friction.r#static.get(cx) * normal.max(0.0);
-            let of = |k: usize| self.rows.get(k).map_or(0.0, |&row| at.lambda[row]);
-            return (capacity - hypot(of(0), of(1)) + self.tolerance, f64::NAN);
+            let [x, y] = self.shares(cx.modes, at.lambda);
+            let left = capacity - hypot(x, y) + self.rounding(cx.modes);
+            return (left, f64::NAN);
         }
         let Some((d, moves)) = friction_mode::slip(mode) else {
             return (1.0, 0.0);
@@ -187,13 +204,12 @@ impl SetValuedFriction {
             bodies: self.geometry.bodies,
             event,
             gradients: [[0.0; N]; 2],
-            multipliers: [0.0; 2],
+            forces: self.shares(cx.modes, at.lambda),
             capacity: self.friction.r#static.get(cx) * normal.max(0.0),
-            tolerance: self.tolerance,
+            tolerance: self.rounding(cx.modes),
         };
-        for (k, &row) in self.rows.iter().enumerate() {
+        for k in 0..self.rows.len() {
             contact.gradients[k] = self.geometry.gradient::<W, f64, N>(&frames, k);
-            contact.multipliers[k] = at.lambda[row];
         }
         Some(contact)
     }
@@ -206,8 +222,10 @@ const DEPENDENT: f64 = 1e-9;
 /// follow from those of the others; what they carry together is distributed in proportion to what each can carry:
 ///
 /// ```text
-///   minimise Σ |F_i|²/(μ_s N_i),      Σ g_iᵀ F_i as found       =>  F_i = μ_s N_i g_i·η,    (Σ μ_s N_i g_i g_iᵀ) η = Σ g_i λ_i
+///   minimise Σ |F_i|²/(μ_s N_i),      Σ g_iᵀ F_i as found       =>  F_i = μ_s N_i g_i·η,    (Σ μ_s N_i g_i g_iᵀ) η = Σ g_i F_i
 /// ```
+///
+/// The share in which they have more left is taken: that, or the one found.
 pub fn share<const N: usize>(contacts: &[StickingContact<N>], phi: &mut [f64]) {
     for (i, first) in contacts.iter().enumerate() {
         let same = |other: &&StickingContact<N>| other.bodies == first.bodies;
@@ -219,9 +237,9 @@ pub fn share<const N: usize>(contacts: &[StickingContact<N>], phi: &mut [f64]) {
         let mut matrix = [[0.0; N]; N];
         let mut y = [0.0; N];
         for contact in contacts.iter().filter(same) {
-            for (g, multiplier) in contact.gradients.iter().zip(contact.multipliers) {
+            for (g, force) in contact.gradients.iter().zip(contact.forces) {
                 for r in 0..N {
-                    y[r] += g[r] * multiplier;
+                    y[r] += g[r] * force;
                     for c in 0..N {
                         matrix[r][c] += contact.capacity * g[r] * g[c];
                     }
@@ -229,12 +247,18 @@ pub fn share<const N: usize>(contacts: &[StickingContact<N>], phi: &mut [f64]) {
             }
         }
         let eta = solve_singular(matrix, y);
-        for contact in contacts.iter().filter(same) {
+        let left = |contact: &StickingContact<N>| {
             let f = contact.gradients.map(|g| {
                 let sum: f64 = (0..N).map(|k| g[k] * eta[k]).sum();
                 contact.capacity * sum
             });
-            phi[contact.event] = contact.capacity - hypot(f[0], f[1]) + contact.tolerance;
+            contact.capacity - hypot(f[0], f[1]) + contact.tolerance
+        };
+        let least = |m: f64, x: f64| m.min(x);
+        let group = || contacts.iter().filter(same);
+        let found = group().map(|c| phi[c.event]).fold(f64::INFINITY, least);
+        if group().map(left).fold(f64::INFINITY, least) > found {
+            group().for_each(|contact| phi[contact.event] = left(contact));
         }
     }
 }
@@ -277,16 +301,16 @@ mod tests {
 
     #[test]
     fn two_contacts_share_in_proportion_to_what_they_can_carry() {
-        let contact = |event, x: f64, multiplier, capacity| StickingContact::<6> {
+        let contact = |event, x: f64, force, capacity| StickingContact::<6> {
             bodies: [None, Some(0)],
             event,
             gradients: [[0.0, 0.0, 0.0, 1.0, 0.0, x], [0.0; 6]],
-            multipliers: [multiplier, 0.0],
+            forces: [force, 0.0],
             capacity,
             tolerance: 0.0,
         };
         // Both act along one line: their gradients are equal.
-        let mut phi = [0.0; 2];
+        let mut phi = [-2.0, 6.0];
         share(
             &[contact(0, 0.5, 4.0, 2.0), contact(1, 0.5, 0.0, 6.0)],
             &mut phi,
@@ -296,6 +320,7 @@ mod tests {
             "{phi:?}"
         );
         // They do not: each keeps its own.
+        let mut phi = [0.5, 5.5];
         share(
             &[contact(0, 0.5, 1.5, 2.0), contact(1, -0.5, 0.5, 6.0)],
             &mut phi,

@@ -132,6 +132,17 @@ pub trait HybridSystem {
     /// Enters the mode of set-valued friction of the active contact of event `i`.
     fn set_contact_friction(&self, _i: usize, _friction: ContactFriction, _modes: &mut [i32]) {}
 
+    /// Keeps with the modes what contacts at rest carry, by event: normal force, and friction along their axes. Where the multipliers of
+    /// redundant contacts are not unique, the limits of friction are those of these forces.
+    fn share_contact_forces(
+        &self,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        _forces: &[(usize, [f64; 3])],
+        _modes: &mut [i32],
+    ) {
+    }
+
     /// The user's name of event `i`.
     fn event_name(&self, i: usize) -> String {
         format!("event{}", i + 1)

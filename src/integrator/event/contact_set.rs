@@ -163,11 +163,13 @@ impl Integrator {
             touching,
             events,
             problem,
+            friction,
             ..
         } = &mut self.contact_set;
         events.clear();
         let limit = self.impacts.n.len().min(problem.c.len());
         events.extend((0..touching.len()).filter(|&i| touching[i]).take(limit));
+        friction.forces.clear();
         if events.is_empty() {
             return Ok(());
         }
@@ -228,6 +230,19 @@ impl Integrator {
                 touching[contact.event] = true;
             }
         }
+    }
+
+    /// Keeps with the modes what the contacts at rest share, at the state in which the motion restarts. Returns true if there is any.
+    pub(super) fn share_contact_forces(&mut self, p: &Problem, s: &mut State) -> bool {
+        let forces = &self.contact_set.friction.forces;
+        if forces.is_empty() {
+            return false;
+        }
+        let mut modes = std::mem::take(&mut s.modes);
+        let cx = self.work.inputs.at(p, s.t);
+        (p.system).share_contact_forces(&cx, &s.motion_point(), forces, &mut modes);
+        s.modes = modes;
+        true
     }
 
     /// g'' of all events without contact forces, by a difference of their rates along the motion.

@@ -22,6 +22,10 @@ use crate::linalg::elementary::hypot;
 const AT_REST: f64 = 1.5;
 /// Slip velocity that impulses leave, over the largest closing velocity.
 const LEFT_BY_IMPULSES: f64 = 1e-9;
+/// Compliance of each direction, over its mobility: of redundant contacts all carry, and in one way only.
+const COMPLIANCE: f64 = 1e-7;
+/// Parts of their limits that contacts at rest take from each other as far as possible.
+const SHARED: [f64; 2] = [0.9, 0.99];
 /// Distance from the cone that is rounding, relative.
 const ON_CONE: f64 = 1e-6;
 /// Closing acceleration that no normal force prevents, over the sum of its terms.
@@ -34,7 +38,7 @@ const DEPENDENT: f64 = 1e-9;
 pub(super) struct TouchingFriction {
     limit: StickLimit,
     /// Slip velocity.
-    slip: [f64; 2],
+    pub slip: [f64; 2],
     /// Tangential axes.
     axes: usize,
     /// Index of its normal direction in the problem.
@@ -48,20 +52,35 @@ pub(super) struct TouchingFriction {
     pub decision: ContactFriction,
 }
 
+impl TouchingFriction {
+    /// Whether it stays at rest.
+    fn sticks(&self) -> bool {
+        self.rests && matches!(self.decision, ContactFriction::Stick(_))
+    }
+}
+
 /// Memory of the decision.
 #[derive(Default)]
 pub(super) struct FrictionDecision {
     /// For each touching contact.
     pub contacts: Vec<Option<TouchingFriction>>,
+    /// Event of the gap of each.
+    gaps: Vec<usize>,
     /// Index of the normal direction of each in the problem; none beyond the memory.
     normals: Vec<usize>,
     /// For each touching contact: g'' by the friction of those that stick.
     pub shift: Vec<f64>,
     /// For each event: derivatives of the slip velocities without contact forces.
     pub free: Vec<[f64; 2]>,
+    /// What the contacts at rest carry, by event: normal force, and along their axes. Empty where no answer was found.
+    pub forces: Vec<(usize, [f64; 3])>,
     problem: ConeProblem,
     /// W by rows.
     matrix: Vec<f64>,
+    /// W with compliance.
+    compliant: Vec<f64>,
+    /// x of an answer.
+    kept: Vec<f64>,
     eliminated: Vec<f64>,
 }
 
@@ -71,11 +90,15 @@ impl FrictionDecision {
         let k = (3 * n).min(SIMULTANEOUS);
         Self {
             contacts: Vec::with_capacity(n),
+            gaps: Vec::with_capacity(n),
             normals: Vec::with_capacity(n),
             shift: vec![0.0; n],
             free: vec![[0.0; 2]; events],
+            forces: Vec::with_capacity(n),
             problem: ConeProblem::new(k),
             matrix: vec![0.0; k * k],
+            compliant: vec![0.0; k * k],
+            kept: vec![0.0; k],
             eliminated: vec![0.0; k * k],
         }
     }
@@ -88,7 +111,7 @@ impl FrictionDecision {
     /// The slip derivatives of r = W x + b, and the sum of their terms.
     fn residual(&self, i: usize) -> (f64, f64) {
         let n = self.problem.directions.len();
-        let w = &self.matrix[i * n..(i + 1) * n];
+        let w = &self.compliant[i * n..(i + 1) * n];
         let (mut sum, rate) = (0.0, self.problem.directions[i].rate);
         let mut terms = rate.abs();
         for (w, x) in w.iter().zip(&self.problem.x) {
@@ -99,10 +122,10 @@ impl FrictionDecision {
     }
 
     /// Solves the problem until no further contact begins to slip.
-    fn solve(&mut self, occurring: &[bool]) {
+    fn solve(&mut self) {
         let n = self.problem.directions.len();
         for _ in 0..=self.contacts.len() {
-            self.problem.solve(&self.matrix[..n * n]);
+            self.problem.solve(&self.compliant[..n * n]);
             let mut changed = false;
             for k in 0..self.contacts.len() {
                 let Some(contact) = self.contacts[k].filter(|c| c.rests) else {
@@ -128,7 +151,7 @@ impl FrictionDecision {
                 let slips = normal > 0.0
                     && !contact.wedges
                     && on_cone
-                    && (accelerates || occurring[contact.event] || slipped);
+                    && (accelerates || slipped);
                 if !slips || !(size > 0.0) {
                     continue;
                 }
@@ -171,6 +194,76 @@ impl FrictionDecision {
             contact.decision = ContactFriction::Stick([true; 2]);
         }
         found
+    }
+
+    /// Shares what the contacts at rest carry such that none is near its limit, if possible.
+    fn share(&mut self) {
+        if !self.is_solved() {
+            return;
+        }
+        let n = self.problem.directions.len();
+        for part in SHARED {
+            if self.largest_part() <= part {
+                break;
+            }
+            self.kept[..n].copy_from_slice(&self.problem.x[..n]);
+            self.limit_sticking(part);
+            self.problem.solve(&self.compliant[..n * n]);
+            if self.is_solved() {
+                break;
+            }
+            self.problem.x[..n].copy_from_slice(&self.kept[..n]);
+        }
+        for (k, contact) in self.contacts.iter().enumerate() {
+            let Some(contact) = contact.filter(|c| c.sticks()) else {
+                continue;
+            };
+            let first = contact.normal;
+            let mut force = [0.0; 3];
+            force[..=contact.axes].copy_from_slice(&self.problem.x[first..=first + contact.axes]);
+            self.forces.push((self.gaps[k], force));
+        }
+    }
+
+    /// The largest part of its limit that a contact at rest takes.
+    fn largest_part(&self) -> f64 {
+        let part = |contact: &TouchingFriction| {
+            let x = &self.problem.x[contact.normal..];
+            let second = if contact.axes == 2 { x[2] } else { 0.0 };
+            let part = hypot(x[1], second) / (contact.limit.r#static * x[0]);
+            if part.is_nan() { 0.0 } else { part }
+        };
+        let contacts = self.contacts.iter().flatten();
+        (contacts.filter(|c| c.sticks()).map(part)).fold(0.0, f64::max)
+    }
+
+    /// Limits the friction of the contacts at rest to a part of what is allowed.
+    fn limit_sticking(&mut self, part: f64) {
+        for contact in self.contacts.iter().flatten().filter(|c| c.sticks()) {
+            for axis in contact.normal + 1..=contact.normal + contact.axes {
+                self.problem.directions[axis].friction =
+                    Some((contact.normal, part * contact.limit.r#static));
+            }
+        }
+    }
+
+    /// Whether x is an answer in which the contacts at rest stay so.
+    fn is_solved(&self) -> bool {
+        let rests = |i: usize| {
+            let (rate, terms) = self.residual(i);
+            rate.abs() <= ROUNDING * terms
+        };
+        let closed = |&i: &usize| {
+            let (rate, terms) = self.residual(i);
+            rests(i) || (self.problem.x[i] == 0.0 && rate > -ROUNDING * terms)
+        };
+        let mut normals = self.normals.iter().filter(|i| **i != usize::MAX);
+        let mut sticking = self.contacts.iter().flatten().filter(|c| c.sticks());
+        normals.all(closed)
+            && sticking.all(|c| {
+                self.problem.x[c.normal] == 0.0
+                    || (c.normal + 1..=c.normal + c.axes).all(rests)
+            })
     }
 
     /// Writes the share that the friction of sticking contacts has in the normal accelerations, `shift`.
@@ -244,11 +337,12 @@ impl Integrator {
         if decision.contacts.iter().any(Option::is_some) {
             loop {
                 self.assemble_friction(p, s, &mut decision);
-                decision.solve(&self.events.occurring);
+                decision.solve();
                 if !decision.stop_wedged_contact() {
                     break;
                 }
             }
+            decision.share();
             decision.find_shift();
         } else {
             decision.contacts.clear();
@@ -265,6 +359,7 @@ impl Integrator {
         decision: &mut FrictionDecision,
     ) {
         decision.contacts.clear();
+        decision.forces.clear();
         if !decision.decides() {
             return;
         }
@@ -316,6 +411,8 @@ impl Integrator {
     /// W and b of the normal directions of all touching contacts and the tangential ones of those at rest.
     fn assemble_friction(&mut self, p: &Problem, s: &State, decision: &mut FrictionDecision) {
         decision.normals.clear();
+        decision.gaps.clear();
+        decision.gaps.extend_from_slice(&self.contact_set.events);
         decision.problem.directions.clear();
         let room = self.impacts.n.len().min(decision.problem.x.len());
         for k in 0..decision.contacts.len() {
@@ -372,6 +469,10 @@ impl Integrator {
             for i in 0..n {
                 decision.matrix[i * n + j] = dot(&impacts.n[i], &impacts.w[j]);
             }
+        }
+        decision.compliant[..n * n].copy_from_slice(&decision.matrix[..n * n]);
+        for i in 0..n {
+            decision.compliant[i * n + i] *= 1.0 + COMPLIANCE;
         }
     }
 

@@ -6,6 +6,8 @@
 //!   8 + 2 k    begins to slip in the direction 2π k/2²⁰ of its two tangential axes
 //!   9 + 2 k    slips, in space in the direction of its slip velocity
 //! ```
+//!
+//! Three more modes keep, as bits of single precision, what it carries apart from its multipliers.
 
 use crate::formulation::ContactFriction;
 use crate::linalg::elementary::{atan2, sin_cos};
@@ -17,6 +19,26 @@ const STICK: i32 = 4;
 const SLIP: i32 = 8;
 /// Directions.
 const TURN: i32 = 1 << 20;
+
+/// Modes of friction: the first one, and the three of the forces shared.
+pub const COUNT: usize = 4;
+/// Rounding of a force that is kept, relative.
+pub const SHARE_ROUNDING: f64 = f32::EPSILON as f64;
+
+/// Force that is kept with the modes of a contact: normal, and along its axes.
+pub fn shared_force(modes: &[i32]) -> [f64; 3] {
+    match modes.get(2..5) {
+        Some(bits) => std::array::from_fn(|k| f64::from(f32::from_bits(bits[k] as u32))),
+        None => [0.0; 3],
+    }
+}
+
+/// Keeps a force with the modes of a contact.
+pub fn keep_shared_force(force: [f64; 3], modes: &mut [i32]) {
+    for (mode, force) in modes[2..5].iter_mut().zip(force) {
+        *mode = (force as f32).to_bits() as i32;
+    }
+}
 
 /// The mode of a decision.
 pub fn mode_of(friction: ContactFriction) -> i32 {
