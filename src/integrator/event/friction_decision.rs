@@ -24,8 +24,8 @@ const AT_REST: f64 = 1.5;
 const LEFT_BY_IMPULSES: f64 = 1e-9;
 /// Compliance of each direction, over its mobility: of redundant contacts all carry, and in one way only.
 const COMPLIANCE: f64 = 1e-7;
-/// Parts of their limits that contacts at rest take from each other as far as possible.
-const SHARED: [f64; 2] = [0.9, 0.99];
+/// Parts of its limit of which a contact at rest takes no more, if possible. Beyond the last one it is at its limit.
+const SHARED: [f64; 3] = [0.9, 0.99, 1.0 - 1e-6];
 /// Distance from the cone that is rounding, relative.
 const ON_CONE: f64 = 1e-6;
 /// Closing acceleration that no normal force prevents, over the sum of its terms.
@@ -156,17 +156,7 @@ impl FrictionDecision {
                     continue;
                 }
                 changed |= !slipped && contact.limit.kinetic != contact.limit.r#static;
-                let direction = force.map(|f| -f / size);
-                if let Some(contact) = &mut self.contacts[k] {
-                    contact.decision = ContactFriction::Slip {
-                        direction,
-                        moves: false,
-                    };
-                }
-                for axis in 0..contact.axes {
-                    let friction = (contact.normal, contact.limit.kinetic);
-                    self.problem.directions[first + axis].friction = Some(friction);
-                }
+                self.begin_to_slip(k);
             }
             if !changed {
                 return;
@@ -196,23 +186,74 @@ impl FrictionDecision {
         found
     }
 
-    /// Shares what the contacts at rest carry such that none is near its limit, if possible.
-    fn share(&mut self) {
-        if !self.is_solved() {
-            return;
+    /// Solves the problem such that contacts at rest are not near their limits, if possible. One that has reached its limit slips if not.
+    fn settle(&mut self, occurring: &[bool]) {
+        for _ in 0..=self.contacts.len() {
+            self.solve();
+            if !self.is_solved() || self.share() || !self.slip_at_limit(occurring) {
+                return;
+            }
         }
+    }
+
+    /// The contacts whose events occur slip where they are at their limits. Returns true if there are any.
+    fn slip_at_limit(&mut self, occurring: &[bool]) -> bool {
+        let mut any = false;
+        for k in 0..self.contacts.len() {
+            let Some(contact) = self.contacts[k].filter(|c| c.sticks() && !c.wedges) else {
+                continue;
+            };
+            if occurring[contact.event] && self.part_of_limit(&contact) > SHARED[SHARED.len() - 1] {
+                self.begin_to_slip(k);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The contact begins to slip against its friction.
+    fn begin_to_slip(&mut self, k: usize) {
+        let Some(contact) = &mut self.contacts[k] else {
+            return;
+        };
+        let (first, axes) = (contact.normal + 1, contact.axes);
+        let mut direction = [0.0; 2];
+        for axis in 0..axes {
+            direction[axis] = -self.problem.x[first + axis];
+        }
+        let size = hypot(direction[0], direction[1]);
+        contact.decision = ContactFriction::Slip {
+            direction: direction.map(|d| d / size),
+            moves: false,
+        };
+        for axis in first..first + axes {
+            self.problem.directions[axis].friction = Some((contact.normal, contact.limit.kinetic));
+        }
+    }
+
+    /// Shares what the contacts at rest carry such that none is at its limit. Returns false if that is not possible.
+    fn share(&mut self) -> bool {
         let n = self.problem.directions.len();
         for part in SHARED {
             if self.largest_part() <= part {
-                break;
+                return true;
             }
             self.kept[..n].copy_from_slice(&self.problem.x[..n]);
             self.limit_sticking(part);
             self.problem.solve(&self.compliant[..n * n]);
             if self.is_solved() {
-                break;
+                return true;
             }
             self.problem.x[..n].copy_from_slice(&self.kept[..n]);
+        }
+        self.limit_sticking(1.0);
+        false
+    }
+
+    /// Keeps what the contacts at rest carry.
+    fn keep_forces(&mut self) {
+        if !self.is_solved() {
+            return;
         }
         for (k, contact) in self.contacts.iter().enumerate() {
             let Some(contact) = contact.filter(|c| c.sticks()) else {
@@ -227,14 +268,16 @@ impl FrictionDecision {
 
     /// The largest part of its limit that a contact at rest takes.
     fn largest_part(&self) -> f64 {
-        let part = |contact: &TouchingFriction| {
-            let x = &self.problem.x[contact.normal..];
-            let second = if contact.axes == 2 { x[2] } else { 0.0 };
-            let part = hypot(x[1], second) / (contact.limit.r#static * x[0]);
-            if part.is_nan() { 0.0 } else { part }
-        };
-        let contacts = self.contacts.iter().flatten();
-        (contacts.filter(|c| c.sticks()).map(part)).fold(0.0, f64::max)
+        let sticking = self.contacts.iter().flatten().filter(|c| c.sticks());
+        (sticking.map(|contact| self.part_of_limit(contact))).fold(0.0, f64::max)
+    }
+
+    /// The part of its limit that a contact at rest takes.
+    fn part_of_limit(&self, contact: &TouchingFriction) -> f64 {
+        let x = &self.problem.x[contact.normal..];
+        let second = if contact.axes == 2 { x[2] } else { 0.0 };
+        let part = hypot(x[1], second) / (contact.limit.r#static * x[0]);
+        if part.is_nan() { 0.0 } else { part }
     }
 
     /// Limits the friction of the contacts at rest to a part of what is allowed.
@@ -337,12 +380,12 @@ impl Integrator {
         if decision.contacts.iter().any(Option::is_some) {
             loop {
                 self.assemble_friction(p, s, &mut decision);
-                decision.solve();
+                decision.settle(&self.events.occurring);
                 if !decision.stop_wedged_contact() {
                     break;
                 }
             }
-            decision.share();
+            decision.keep_forces();
             decision.find_shift();
         } else {
             decision.contacts.clear();
