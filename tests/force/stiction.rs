@@ -41,8 +41,8 @@ fn a_block_below_the_friction_angle_does_not_move_at_all() {
         let x = sim.get("block.x");
         sim.to(100.0);
         close("speed", sim.get("block.vx"), 0.0, 1e-15);
-        // A rounding of the closure in each of some hundred steps.
-        close(formulation, sim.get("block.x"), x, 1e-13);
+        // Newton's increments are a thousandth of the tolerance of 1e-6.
+        close(formulation, sim.get("block.x"), x, 1e-10);
         close(
             "weight",
             sim.get("rear.force") + sim.get("front.force"),
@@ -82,7 +82,8 @@ fn a_block_that_slides_stops_in_time_and_stays() {
             close("way", sim.get("block.x"), 0.5 * speed * stops, 1e-8);
             let x = sim.get("block.x");
             sim.to(stops + 50.0);
-            close("rest", sim.get("block.x"), x, 1e-13);
+            // Newton's increments are a thousandth of the tolerance.
+            close("rest", sim.get("block.x"), x, 1e-10);
             close(
                 "lost",
                 sim.get("energy.dissipated"),
@@ -205,7 +206,7 @@ fn a_cube_on_four_corners_sticks_slides_and_stops_in_any_direction() {
                 0.0,
                 1e-15,
             );
-            close("x", sim.get("cube.x"), 0.0, 1e-13);
+            close("x", sim.get("cube.x"), 0.0, 1e-10);
             // Stops after v²/(2 μ g).
             let level = [0.0, 0.0, -G];
             let text = cube(level, 0.4, [1.2 * c, 1.2 * s, 0.0], 0.0, formulation);
@@ -247,8 +248,8 @@ fn a_cube_that_spins_and_slides_comes_to_rest_and_stays() {
         let kinetic = 0.5 * 1.5 * (0.64 + 0.09) + 0.5 * 0.01 * 36.0;
         close("lost", sim.get("energy.dissipated"), kinetic, 1e-4);
         sim.to(60.0);
-        close("x", sim.get("cube.x"), at[0], 1e-12);
-        close("y", sim.get("cube.y"), at[1], 1e-12);
+        close("x", sim.get("cube.x"), at[0], 1e-9);
+        close("y", sim.get("cube.y"), at[1], 1e-9);
     }
 }
 

@@ -190,6 +190,7 @@ impl Integrator {
             carries,
             problem,
             terms,
+            friction,
             ..
         } = &mut self.contact_set;
         problem.solve();
@@ -202,7 +203,7 @@ impl Integrator {
             carries.push(if problem.released[k] {
                 closes || problem.x[k] * problem.matrix[k * n + k] > rounding
             } else {
-                closes && problem.release_if_independent(k)
+                (closes || friction.presses(k)) && problem.release_if_independent(k)
             });
         }
         self.enter_chosen_modes(p, s);

@@ -250,10 +250,24 @@ impl FrictionDecision {
         false
     }
 
-    /// Keeps what the contacts at rest carry.
+    /// Keeps what the contacts at rest carry, without the force that the compliance takes:
+    ///
+    /// ```text
+    ///   W x⁺ + ε D (x⁺ − x) + b     instead of     W x + ε D x + b,      D the diagonal of W
+    /// ```
     fn keep_forces(&mut self) {
         if !self.is_solved() {
             return;
+        }
+        let n = self.problem.directions.len();
+        self.kept[..n].copy_from_slice(&self.problem.x[..n]);
+        for i in 0..n {
+            let compliance = self.compliant[i * n + i] - self.matrix[i * n + i];
+            self.problem.directions[i].rate -= compliance * self.kept[i];
+        }
+        self.problem.solve(&self.compliant[..n * n]);
+        if !self.is_solved() {
+            self.problem.x[..n].copy_from_slice(&self.kept[..n]);
         }
         for (k, contact) in self.contacts.iter().enumerate() {
             let Some(contact) = contact.filter(|c| c.sticks()) else {
@@ -344,6 +358,13 @@ impl FrictionDecision {
             }
         }
         true
+    }
+
+    /// Whether contact k is at rest and carries a force: then its constraint is active as far as it is independent.
+    pub fn presses(&self, k: usize) -> bool {
+        let event = self.gaps.get(k);
+        let carried = |&(i, force): &(usize, [f64; 3])| Some(&i) == event && force[0] > 0.0;
+        self.forces.iter().any(carried)
     }
 
     /// Chooses the active tangential constraints of the contacts that stick, `carries` of which carry a force.
