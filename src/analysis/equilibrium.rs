@@ -12,8 +12,8 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::coordinates::largest_component;
 use super::dense::MatrixTimesSlice;
-use super::linearization::OperatingPoint;
 use super::equilibrium_modes::modes_at_rest;
+use super::linearization::OperatingPoint;
 use super::matrices::SystemMatrices;
 use super::null_space::NullSpace;
 use super::saddle::DenseSaddle;

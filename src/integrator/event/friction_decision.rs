@@ -148,10 +148,7 @@ impl FrictionDecision {
                 };
                 let accelerates = hypot(rate[0], rate[1]) > ROUNDING * terms;
                 let on_cone = size >= (1.0 - ON_CONE) * mu * normal;
-                let slips = normal > 0.0
-                    && !contact.wedges
-                    && on_cone
-                    && (accelerates || slipped);
+                let slips = normal > 0.0 && !contact.wedges && on_cone && (accelerates || slipped);
                 if !slips || !(size > 0.0) {
                     continue;
                 }
@@ -318,8 +315,7 @@ impl FrictionDecision {
         let mut sticking = self.contacts.iter().flatten().filter(|c| c.sticks());
         normals.all(closed)
             && sticking.all(|c| {
-                self.problem.x[c.normal] == 0.0
-                    || (c.normal + 1..=c.normal + c.axes).all(rests)
+                self.problem.x[c.normal] == 0.0 || (c.normal + 1..=c.normal + c.axes).all(rests)
             })
     }
 

@@ -86,7 +86,10 @@ impl Integrator {
         self.handle_due_events(p, s, stats)?;
         s.event_streak = 0;
         let modes = s.modes.clone();
-        let after = Problem { modes: &modes, ..*p };
+        let after = Problem {
+            modes: &modes,
+            ..*p
+        };
         self.work.select_active(p.system, s);
         s.next_h = (self.work.first_step(&after, s, false, stats))
             .map_err(|failure| failure.error(p.system, s.t, 0.0))?;
