@@ -17,7 +17,6 @@
 //! surface (a piece of an outline) has three more modes: the sphere is outside its first or second end, or behind it.
 
 use super::body_frame::BodyView;
-use super::contact::curvature::{BodySpeeds, distance};
 use super::contact::friction_mode;
 use super::dual::{Dual, plus, times};
 use super::rigid_contact_geometry::{RigidContactGeometry, margins};
@@ -53,13 +52,13 @@ pub(super) const BEHIND: i32 = 3;
 pub(super) const OUTSIDE_SECOND: i32 = 4;
 
 /// Touches without a force, held there by others.
-const IDLE: i32 = 5;
+pub(super) const IDLE: i32 = 5;
 /// Gap, or overlap, within which a contact stays idle, as part of the gap below which it touches initially.
 const IDLE_GAP: f64 = 1e-2;
 
 /// Event functions: the gap and the normal force, of an idle contact the two ends of its gap; of a bounded surface also the distances inside its two ends.
-const GAP_EVENT: usize = 0;
-const FORCE_EVENT: usize = 1;
+pub(super) const GAP_EVENT: usize = 0;
+pub(super) const FORCE_EVENT: usize = 1;
 const MARGIN_EVENTS: [usize; 2] = [2, 3];
 
 /// A unilateral constraint sign (c − c₀) ≥ 0.
@@ -345,31 +344,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         at: &MotionPoint,
         bound: &mut [f64],
     ) {
-        bound.fill(f64::NAN);
-        let speeds = BodySpeeds::of::<N>(self.bodies(), at);
-        let Some(contact) = &self.contact else {
-            let acceleration = self.coordinate.acceleration_bound(poses, &speeds);
-            bound[GAP_EVENT] = acceleration;
-            if cx.modes[0] == IDLE {
-                bound[FORCE_EVENT] = acceleration;
-            }
-            return;
-        };
-        let apart = if self.bodies()[0].is_some() {
-            let [a, b] = W::frames_at_rest(poses, self.bodies());
-            distance(&b.point_position(&contact.center), &a.r)
-        } else {
-            0.0
-        };
-        let sphere = (&contact.center, contact.radius);
-        let [gap, margin] = contact.surface.depth_curvature(&speeds, sphere, apart);
-        bound[GAP_EVENT] = gap;
-        if cx.modes[0] == IDLE {
-            bound[FORCE_EVENT] = gap;
-        }
-        if self.bounded_contact().is_some() {
-            bound[2..4].fill(margin);
-        }
+        self.gap_curvature(cx.modes, poses, at, bound);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {

@@ -1,16 +1,18 @@
 //! Geometry and friction of a rigid contact.
 
 use super::body_frame::{BodyFrame, BodyView};
+use super::contact::curvature::{BodySpeeds, distance};
 use super::contact::surface::{ContactSurface, tangential_unit_vector};
 use super::dual::{Dual, Scalar, dot, minus, times};
 use super::friction::Friction;
 use super::rigid_contact::{
-    ACTIVE, BEHIND, OUTSIDE_FIRST, OUTSIDE_SECOND, SEPARATED, UnilateralConstraint,
+    ACTIVE, BEHIND, FORCE_EVENT, GAP_EVENT, IDLE, OUTSIDE_FIRST, OUTSIDE_SECOND, SEPARATED,
+    UnilateralConstraint,
 };
 use super::rigid_friction::SetValuedFriction;
 use super::spatial_force::AppliedWrench;
-use crate::formulation::EvaluationContext;
 use crate::formulation::absolute::geometry::RelativeCoordinate as _;
+use crate::formulation::{EvaluationContext, MotionPoint};
 
 /// A surface of body 0 and a sphere of body 1.
 #[derive(Clone, Debug)]
@@ -81,6 +83,41 @@ pub fn margins<T: Scalar>(contact: &RigidContactGeometry, [a, b]: &[BodyFrame<T>
 }
 
 impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
+    /// Writes bounds of the second derivatives of the gap and of the distances inside the ends of the surface.
+    pub(super) fn gap_curvature(
+        &self,
+        modes: &[i32],
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        bound: &mut [f64],
+    ) {
+        bound.fill(f64::NAN);
+        let speeds = BodySpeeds::of::<N>(self.bodies(), at);
+        let Some(contact) = &self.contact else {
+            let acceleration = self.coordinate.acceleration_bound(poses, &speeds);
+            bound[GAP_EVENT] = acceleration;
+            if modes[0] == IDLE {
+                bound[FORCE_EVENT] = acceleration;
+            }
+            return;
+        };
+        let apart = if self.bodies()[0].is_some() {
+            let [a, b] = W::frames_at_rest(poses, self.bodies());
+            distance(&b.point_position(&contact.center), &a.r)
+        } else {
+            0.0
+        };
+        let sphere = (&contact.center, contact.radius);
+        let [gap, margin] = contact.surface.depth_curvature(&speeds, sphere, apart);
+        bound[GAP_EVENT] = gap;
+        if modes[0] == IDLE {
+            bound[FORCE_EVENT] = gap;
+        }
+        if self.bounded_contact().is_some() {
+            bound[2..4].fill(margin);
+        }
+    }
+
     /// Returns the overlap of the bodies at q if it is larger than `allowed`, and the sphere is neither outside the ends of the surface nor
     /// behind it.
     pub fn overlap(&self, q: &[f64], allowed: f64) -> Option<f64> {

@@ -8,22 +8,14 @@
 //! is not zero begins to slip with its kinetic coefficient, and the problem is solved again. The tangential constraints of those that stick
 //! are active as far as they are independent of each other and of the normal ones.
 
-use super::super::Integrator;
-use super::super::state::State;
-use super::super::workspace::Problem;
-use super::cone_problem::{ConeDirection, ConeProblem};
-use super::contact_set::{ContactSet, RATE_ROUNDING, ROUNDING, SOLVED};
-use super::dot;
-use super::impact::{ImpactSolver, SIMULTANEOUS};
-use crate::formulation::system::{ContactFriction, EvaluationContext, StickLimit};
+use super::cone_problem::ConeProblem;
+use super::contact_set::ROUNDING;
+use super::impact::SIMULTANEOUS;
+use crate::formulation::system::{ContactFriction, StickLimit};
 use crate::linalg::elementary::hypot;
 
-/// Slip velocity at rest over the rest speed of the contact: between the ends of its events.
-const AT_REST: f64 = 1.5;
-/// Slip velocity that impulses leave, over the largest closing velocity.
-const LEFT_BY_IMPULSES: f64 = 1e-9;
 /// Compliance of each direction, over its mobility: of redundant contacts all carry, and in one way only.
-const COMPLIANCE: f64 = 1e-7;
+pub(super) const COMPLIANCE: f64 = 1e-7;
 /// Parts of its limit of which a contact at rest takes no more, if possible. Beyond the last one it is at its limit.
 const SHARED: [f64; 3] = [0.9, 0.99, 1.0 - 1e-6];
 /// Distance from the cone that is rounding, relative.
@@ -36,17 +28,17 @@ const DEPENDENT: f64 = 1e-9;
 /// Set-valued friction of a contact that touches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TouchingFriction {
-    limit: StickLimit,
+    pub limit: StickLimit,
     /// Slip velocity.
     pub slip: [f64; 2],
     /// Tangential axes.
-    axes: usize,
+    pub axes: usize,
     /// Index of its normal direction in the problem.
-    normal: usize,
+    pub normal: usize,
     /// It is at rest: its tangential directions follow its normal one.
-    rests: bool,
+    pub rests: bool,
     /// It slips, but cannot go on.
-    wedges: bool,
+    pub wedges: bool,
     /// Its event of friction.
     pub event: usize,
     pub decision: ContactFriction,
@@ -65,20 +57,20 @@ pub(super) struct FrictionDecision {
     /// For each touching contact.
     pub contacts: Vec<Option<TouchingFriction>>,
     /// Event of the gap of each.
-    gaps: Vec<usize>,
+    pub gaps: Vec<usize>,
     /// Index of the normal direction of each in the problem; none beyond the memory.
-    normals: Vec<usize>,
+    pub normals: Vec<usize>,
     /// For each touching contact: g'' by the friction of those that stick.
     pub shift: Vec<f64>,
     /// For each event: derivatives of the slip velocities without contact forces.
     pub free: Vec<[f64; 2]>,
     /// What the contacts at rest carry, by event: normal force, and along their axes. Empty where no answer was found.
     pub forces: Vec<(usize, [f64; 3])>,
-    problem: ConeProblem,
+    pub problem: ConeProblem,
     /// W by rows.
-    matrix: Vec<f64>,
+    pub matrix: Vec<f64>,
     /// W with compliance.
-    compliant: Vec<f64>,
+    pub compliant: Vec<f64>,
     /// x of an answer.
     kept: Vec<f64>,
     eliminated: Vec<f64>,
@@ -163,7 +155,7 @@ impl FrictionDecision {
 
     /// Stops the slip of the contact that wedges most (Painlevé): there is no normal force with which its friction would leave it closed.
     /// Returns false if none does.
-    fn stop_wedged_contact(&mut self) -> bool {
+    pub fn stop_wedged_contact(&mut self) -> bool {
         let mut worst = (-WEDGED, None);
         for (k, contact) in self.contacts.iter().enumerate() {
             let slips = contact.is_some_and(|c| !c.rests) && self.normals[k] != usize::MAX;
@@ -184,7 +176,7 @@ impl FrictionDecision {
     }
 
     /// Solves the problem such that contacts at rest are not near their limits, if possible. One that has reached its limit slips if not.
-    fn settle(&mut self, occurring: &[bool]) {
+    pub fn settle(&mut self, occurring: &[bool]) {
         for _ in 0..=self.contacts.len() {
             self.solve();
             if !self.is_solved() || self.share() || !self.slip_at_limit(occurring) {
@@ -252,7 +244,7 @@ impl FrictionDecision {
     /// ```text
     ///   W x⁺ + ε D (x⁺ − x) + b     instead of     W x + ε D x + b,      D the diagonal of W
     /// ```
-    fn keep_forces(&mut self) {
+    pub fn keep_forces(&mut self) {
         if !self.is_solved() {
             return;
         }
@@ -320,7 +312,7 @@ impl FrictionDecision {
     }
 
     /// Writes the share that the friction of sticking contacts has in the normal accelerations, `shift`.
-    fn find_shift(&mut self) {
+    pub fn find_shift(&mut self) {
         let n = self.problem.directions.len();
         for (k, &row) in self.normals.iter().enumerate() {
             self.shift[k] = 0.0;
@@ -383,212 +375,6 @@ impl FrictionDecision {
                 if let Some(contact) = &mut self.contacts[k] {
                     contact.decision = ContactFriction::Stick(rows);
                 }
-            }
-        }
-    }
-}
-
-impl Integrator {
-    /// Decides which of the touching contacts stick; all unilateral constraints are inactive in the modes of the problem, and the mass
-    /// matrix is factorised. `first` is the largest closing velocity of the instant. Without set-valued friction nothing is to decide.
-    pub(super) fn decide_friction(&mut self, p: &Problem, s: &State, first: f64) {
-        let mut decision = std::mem::take(&mut self.contact_set.friction);
-        self.find_touching_friction(p, s, first, &mut decision);
-        if decision.contacts.iter().any(Option::is_some) {
-            loop {
-                self.assemble_friction(p, s, &mut decision);
-                decision.settle(&self.events.occurring);
-                if !decision.stop_wedged_contact() {
-                    break;
-                }
-            }
-            decision.keep_forces();
-            decision.find_shift();
-        } else {
-            decision.contacts.clear();
-        }
-        self.contact_set.friction = decision;
-    }
-
-    /// Finds the touching contacts with set-valued friction, and whether they are at rest.
-    fn find_touching_friction(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        first: f64,
-        decision: &mut FrictionDecision,
-    ) {
-        decision.contacts.clear();
-        decision.forces.clear();
-        if !decision.decides() {
-            return;
-        }
-        let cx = self.work.inputs.at(p, s.t);
-        let at = s.motion_point();
-        let gradient = &mut self.impacts.n[0];
-        for &i in &self.contact_set.events {
-            let mut found: Option<TouchingFriction> = None;
-            let mut terms = 0.0_f64;
-            for axis in 0..2 {
-                let Some(friction) =
-                    (p.system).tangential_direction(&cx, &at, i, 2 + axis, gradient)
-                else {
-                    break;
-                };
-                let Some(limit) = friction.stick else { break };
-                let contact = found.get_or_insert(TouchingFriction {
-                    limit,
-                    slip: [0.0; 2],
-                    axes: 0,
-                    normal: usize::MAX,
-                    rests: true,
-                    wedges: false,
-                    event: i + limit.event,
-                    decision: ContactFriction::Stick([true; 2]),
-                });
-                contact.slip[axis] = dot(gradient, &s.v) + friction.drift;
-                contact.axes = axis + 1;
-                let sum: f64 = gradient.iter().zip(&s.v).map(|(g, v)| (g * v).abs()).sum();
-                terms = terms.max(sum);
-            }
-            if let Some(contact) = &mut found {
-                let rest = (AT_REST * contact.limit.rest_speed)
-                    .max(LEFT_BY_IMPULSES * first)
-                    .max(RATE_ROUNDING * terms);
-                let speed = hypot(contact.slip[0], contact.slip[1]);
-                if speed > rest {
-                    contact.rests = false;
-                    contact.decision = ContactFriction::Slip {
-                        direction: contact.slip.map(|u| u / speed),
-                        moves: true,
-                    };
-                }
-            }
-            decision.contacts.push(found);
-        }
-    }
-
-    /// W and b of the normal directions of all touching contacts and the tangential ones of those at rest.
-    fn assemble_friction(&mut self, p: &Problem, s: &State, decision: &mut FrictionDecision) {
-        decision.normals.clear();
-        decision.gaps.clear();
-        decision.gaps.extend_from_slice(&self.contact_set.events);
-        decision.problem.directions.clear();
-        let room = self.impacts.n.len().min(decision.problem.x.len());
-        for k in 0..decision.contacts.len() {
-            let (i, row) = (
-                self.contact_set.events[k],
-                decision.problem.directions.len(),
-            );
-            let friction = &mut decision.contacts[k];
-            let axes = friction.filter(|c| c.rests).map_or(0, |c| c.axes);
-            if row + 1 + axes > room {
-                // Beyond the memory: as it is.
-                if let Some(contact) = friction {
-                    contact.rests = false;
-                }
-                decision.normals.push(usize::MAX);
-                continue;
-            }
-            decision.normals.push(row);
-            let moving = friction.filter(|c| !c.rests).map(|c| c.decision);
-            self.contact_column(p, s, i, moving, row);
-            decision.problem.directions.push(ConeDirection {
-                rate: self.contact_set.free[i],
-                ..ConeDirection::default()
-            });
-            let Some(contact) = friction.as_mut().filter(|c| c.rests) else {
-                continue;
-            };
-            contact.normal = row;
-            let cx = self.work.inputs.at(p, s.t);
-            let at = s.motion_point();
-            for axis in 0..axes {
-                let ImpactSolver { n, w, .. } = &mut self.impacts;
-                let n = &mut n[row + 1 + axis];
-                p.system.tangential_direction(&cx, &at, i, 2 + axis, n);
-                w[row + 1 + axis].copy_from_slice(n);
-                decision.problem.directions.push(ConeDirection {
-                    rate: decision.free[i][axis],
-                    least: 0.0,
-                    friction: Some((row, contact.limit.r#static)),
-                });
-            }
-        }
-        let n = decision.problem.directions.len();
-        let (work, impacts) = (&mut self.work, &mut self.impacts);
-        for j in 0..n {
-            impacts.l.fill(0.0);
-            work.mass_matrix.solve_exact(
-                &work.sparsity,
-                SOLVED,
-                &mut impacts.w[j],
-                &mut impacts.l,
-                &mut work.counts,
-            );
-            for i in 0..n {
-                decision.matrix[i * n + j] = dot(&impacts.n[i], &impacts.w[j]);
-            }
-        }
-        decision.compliant[..n * n].copy_from_slice(&decision.matrix[..n * n]);
-        for i in 0..n {
-            decision.compliant[i * n + i] *= 1.0 + COMPLIANCE;
-        }
-    }
-
-    /// Writes the gradient of the gap of event i into `impacts.n[row]`, and that plus the friction of a unit force into `impacts.w[row]`.
-    pub(super) fn contact_column(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        i: usize,
-        friction: Option<ContactFriction>,
-        row: usize,
-    ) {
-        let Self {
-            work,
-            contact_set,
-            impacts,
-            ..
-        } = self;
-        let ContactSet {
-            lambda,
-            active: [before, with],
-            modes_of_one,
-            ..
-        } = contact_set;
-        let cx = work.inputs.at(p, s.t);
-        let at = s.motion_point();
-        modes_of_one.copy_from_slice(p.modes);
-        let (n, w) = (&mut impacts.n[row], &mut impacts.w[row]);
-        // Of a contact in these modes: the gradient of the gap; an unchanged mode.
-        (p.system).handle_event(&cx, &at, i, modes_of_one, n);
-        w.copy_from_slice(n);
-        if !work.character.has_constraint_friction {
-            return;
-        }
-        p.system.active_constraints(p.modes, before);
-        modes_of_one.copy_from_slice(p.modes);
-        p.system.activate_unilateral(i, modes_of_one);
-        p.system.active_constraints(modes_of_one, with);
-        if let Some(friction) = friction {
-            p.system.set_contact_friction(i, friction, modes_of_one);
-        }
-        lambda.fill(0.0);
-        let Some(row) = (0..with.len()).find(|&row| with[row] && !before[row]) else {
-            return;
-        };
-        let cx = EvaluationContext {
-            modes: modes_of_one,
-            ..cx
-        };
-        // A normal force is −λ or λ, depending on the side of the constraint: friction does no positive work.
-        for unit in [-1.0, 1.0] {
-            lambda[row] = unit;
-            w.copy_from_slice(n);
-            p.system.constraint_friction(&cx, &s.q, &s.v, lambda, w);
-            if dot(w, &s.v) <= dot(n, &s.v) {
-                break;
             }
         }
     }

@@ -25,6 +25,7 @@ mod impact;
 mod location;
 mod search;
 mod time_stepping;
+mod touching_friction;
 mod wedging;
 
 pub(super) use contact_set::ContactSet;
