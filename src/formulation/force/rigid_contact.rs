@@ -260,6 +260,8 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             force_vector: plus(&times(normal_force, &proximity.normal), &friction),
             mode: match cx.modes[0] {
                 ACTIVE => unilateral::LOADED,
+                // Others hold it, but it carries a part.
+                IDLE if normal_force > 0.0 => unilateral::LOADED,
                 _ => unilateral::SEPARATED,
             },
             ..ForceQuantities::default()
