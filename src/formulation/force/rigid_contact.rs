@@ -237,7 +237,8 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let normal_force = self.carried_force(cx.modes, at.lambda);
+        let own = self.normal_force(cx.modes, at.lambda);
+        let normal_force = own + friction_mode::reported_force(cx.modes, own)[0];
         let Some(contact) = &self.contact else {
             return ForceQuantities {
                 force: self.sign * normal_force,
@@ -260,7 +261,6 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             force_vector: plus(&times(normal_force, &proximity.normal), &friction),
             mode: match cx.modes[0] {
                 ACTIVE => unilateral::LOADED,
-                // Others hold it, but it carries a part.
                 IDLE if normal_force > 0.0 => unilateral::LOADED,
                 _ => unilateral::SEPARATED,
             },

@@ -100,13 +100,17 @@ impl SetValuedFriction {
             return self.slip_wrench(cx, mode, normal, frames).force;
         }
         let (_, axes) = self.geometry.axes_at(frames);
-        let shares = self.shares(cx.modes, lambda);
+        let reported = friction_mode::reported_force(cx.modes, normal);
+        let shares = self.along_axes(reported, lambda);
         plus(&times(shares[0], &axes[0]), &times(shares[1], &axes[1]))
     }
 
     /// Friction of a contact that sticks, along its axes.
     fn shares(&self, modes: &[i32], lambda: &[f64]) -> [f64; 2] {
-        let shared = friction_mode::shared_force(modes);
+        self.along_axes(friction_mode::shared_force(modes), lambda)
+    }
+
+    fn along_axes(&self, shared: [f64; 3], lambda: &[f64]) -> [f64; 2] {
         let along = |k: usize| {
             let row = self.rows.get(k);
             row.map_or(0.0, |&row| shared[k + 1] - lambda[row])

@@ -141,11 +141,20 @@ impl FrictionDecision {
                 let accelerates = hypot(rate[0], rate[1]) > ROUNDING * terms;
                 let on_cone = size >= (1.0 - ON_CONE) * mu * normal;
                 let slips = normal > 0.0 && !contact.wedges && on_cone && (accelerates || slipped);
-                if !slips || !(size > 0.0) {
+                if !slips {
                     continue;
                 }
+                // Without friction at all it slips where it is pushed.
+                let acceleration = hypot(rate[0], rate[1]);
+                let direction = if size > 0.0 {
+                    force.map(|f| -f / size)
+                } else if accelerates && !slipped {
+                    rate.map(|r| r / acceleration)
+                } else {
+                    continue;
+                };
                 changed |= !slipped && contact.limit.kinetic != contact.limit.r#static;
-                self.begin_to_slip(k);
+                self.begin_to_slip(k, direction);
             }
             if !changed {
                 return;
@@ -193,26 +202,24 @@ impl FrictionDecision {
                 continue;
             };
             if occurring[contact.event] && self.part_of_limit(&contact) > SHARED[SHARED.len() - 1] {
-                self.begin_to_slip(k);
+                let x = &self.problem.x[contact.normal + 1..];
+                let force = [x[0], if contact.axes == 2 { x[1] } else { 0.0 }];
+                let size = hypot(force[0], force[1]);
+                self.begin_to_slip(k, force.map(|f| -f / size));
                 any = true;
             }
         }
         any
     }
 
-    /// The contact begins to slip against its friction.
-    fn begin_to_slip(&mut self, k: usize) {
+    /// The contact begins to slip in this direction.
+    fn begin_to_slip(&mut self, k: usize, direction: [f64; 2]) {
         let Some(contact) = &mut self.contacts[k] else {
             return;
         };
         let (first, axes) = (contact.normal + 1, contact.axes);
-        let mut direction = [0.0; 2];
-        for axis in 0..axes {
-            direction[axis] = -self.problem.x[first + axis];
-        }
-        let size = hypot(direction[0], direction[1]);
         contact.decision = ContactFriction::Slip {
-            direction: direction.map(|d| d / size),
+            direction,
             moves: false,
         };
         for axis in first..first + axes {

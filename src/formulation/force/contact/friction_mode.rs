@@ -33,6 +33,20 @@ pub fn shared_force(modes: &[i32]) -> [f64; 3] {
     }
 }
 
+/// Accuracy of the accelerations from which the forces of redundant contacts follow, relative: multipliers that are as near are unique.
+const SHARE_ACCURACY: f64 = 1e-6;
+
+/// Force that is kept with the modes of a contact, as it is reported beside its normal multiplier: none if that is unique.
+pub fn reported_force(modes: &[i32], multiplier: f64) -> [f64; 3] {
+    let shared = shared_force(modes);
+    let unique = |f: &f64| f.abs() <= SHARE_ACCURACY * multiplier.abs();
+    if shared.iter().all(unique) {
+        [0.0; 3]
+    } else {
+        shared
+    }
+}
+
 /// Keeps a force with the modes of a contact.
 pub fn keep_shared_force(force: [f64; 3], modes: &mut [i32]) {
     for (mode, force) in modes[2..5].iter_mut().zip(force) {
