@@ -583,10 +583,11 @@ fn a_ladder_stands_as_steep_as_friction_holds_it() {
         }
         instance.step(0.0, 1.0).unwrap();
         assert!((value(&mut instance, "ladder.angle") - 1.04).abs() < 1e-10);
-        let error = started(&ladder(1.02), formulation)
-            .equilibrium()
-            .unwrap_err();
-        assert!(matches!(error, Error::NoEquilibrium { .. }), "{error}");
+        // Less steep it slides: down to where it lies, if the search follows it there.
+        match started(&ladder(1.02), formulation).equilibrium() {
+            Ok(report) => assert!(report.moved > 0.1, "{formulation:?}: {}", report.moved),
+            Err(error) => assert!(matches!(error, Error::NoEquilibrium { .. }), "{error}"),
+        }
     }
 }
 
