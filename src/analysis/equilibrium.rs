@@ -12,6 +12,7 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::coordinates::largest_component;
 use super::dense::MatrixTimesSlice;
+use super::equilibrium_modes::modes_at_rest;
 use super::linearization::OperatingPoint;
 use super::matrices::SystemMatrices;
 use super::null_space::NullSpace;
@@ -95,7 +96,7 @@ impl<'a> EquilibriumSolver<'a> {
         let size = system.dimensions();
         Self {
             system,
-            modes: at.cx.modes.to_vec(),
+            modes: modes_at_rest(system, at.cx.modes),
             integrals: at.cx.integrals.to_vec(),
             at,
             size,

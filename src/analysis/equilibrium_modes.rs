@@ -7,7 +7,9 @@
 
 use super::equilibrium::{Equilibrium, EquilibriumSolver, subtract};
 use crate::error::Result;
-use crate::formulation::system::{Crossing, EventEffect, HybridSystem, MotionPoint};
+use crate::formulation::system::{
+    ContactFriction, Crossing, EventEffect, HybridSystem, MotionPoint, System,
+};
 
 /// Value of an event function that has crossed zero: above the rounding of a closed contact.
 const CROSSED: f64 = 1e-11;
@@ -21,6 +23,15 @@ const BISECTIONS: usize = 60;
 const FIRST_PART: f64 = 0.125;
 const GROWTH: f64 = 1.5;
 const SMALLEST_PART: f64 = 1e-3;
+
+/// These modes at rest: closed contacts stick. Whether friction holds them is asked of the result.
+pub(super) fn modes_at_rest(system: &dyn System, modes: &[i32]) -> Vec<i32> {
+    let mut resting = modes.to_vec();
+    for i in 0..system.dimensions().ne {
+        system.set_contact_friction(i, ContactFriction::Stick([true; 2]), &mut resting);
+    }
+    resting
+}
 
 impl EquilibriumSolver<'_> {
     /// Event functions at rest at q with the present multipliers.
@@ -53,6 +64,8 @@ impl EquilibriumSolver<'_> {
         let closes = matches!(effect, EventEffect::Impulse { .. });
         if closes {
             self.system.activate_unilateral(i, &mut changed);
+            let sticks = ContactFriction::Stick([true; 2]);
+            self.system.set_contact_friction(i, sticks, &mut changed);
         }
         (changed, closes)
     }
@@ -158,10 +171,11 @@ impl EquilibriumSolver<'_> {
     /// An error if an event function of the result has the wrong sign: a contact that is open and would have to be closed.
     pub(super) fn refuse_violation(&self, q: &[f64]) -> Result<()> {
         let mut phi = self.event_functions(&self.modes, q);
-        // Not what the start has as well.
+        // Not what the start has as well; friction must hold there too.
         let start = self.event_functions(self.at.cx.modes, self.at.motion.q);
+        let friction = self.friction_events(q);
         for (i, start) in start.into_iter().enumerate() {
-            if phi[i] * start > 0.0 {
+            if phi[i] * start > 0.0 && !friction[i] {
                 phi[i] = 0.0;
             }
         }
@@ -172,6 +186,26 @@ impl EquilibriumSolver<'_> {
                 Err(self.no_equilibrium(format!("\"{name}\" does not stay in its mode")))
             }
         }
+    }
+
+    /// The events of set-valued friction.
+    fn friction_events(&self, q: &[f64]) -> Vec<bool> {
+        let rest = &self.zero[..self.size.nv];
+        let at = MotionPoint {
+            q,
+            v: rest,
+            a: rest,
+            lambda: &self.lambda,
+        };
+        let cx = self.context(&self.modes);
+        let (mut found, mut gradient) = (vec![false; self.size.ne], vec![0.0; self.size.nv]);
+        for i in 0..self.size.ne {
+            let friction = (self.system).tangential_direction(&cx, &at, i, 2, &mut gradient);
+            if let Some(limit) = friction.and_then(|friction| friction.stick) {
+                found[i + limit.event] = true;
+            }
+        }
+        found
     }
 
     /// Forces at rest at q in these modes, with the support; `None` where they are not defined.
@@ -193,7 +227,7 @@ impl EquilibriumSolver<'_> {
     }
 
     fn loaded_in_steps(&mut self, start: &[f64]) -> Result<Equilibrium> {
-        self.modes = self.at.cx.modes.to_vec();
+        self.modes = modes_at_rest(self.system, self.at.cx.modes);
         let modes = self.modes.clone();
         let load = self.force_in(&modes, start);
         let load = load.ok_or_else(|| self.no_equilibrium("forces are not defined".to_owned()))?;

@@ -10,6 +10,13 @@ pub type CacheGuard<'a, T> = MutexGuard<'a, T>;
 #[derive(Debug, Default)]
 pub struct Cached<T>(Mutex<T>);
 
+/// A clone begins with an empty workspace.
+impl<T: Default> Clone for Cached<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 impl<T> Cached<T> {
     /// Wraps a workspace.
     pub fn new(workspace: T) -> Self {

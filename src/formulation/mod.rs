@@ -22,10 +22,10 @@ pub mod user_system;
 
 pub use mechanism::{BodyAssembly, Mechanism};
 pub use system::{
-    ConfigurationSpace, ConstraintHandling, CoordinatePartitioning, Crossing, DescriptorForm,
-    Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure, EventEffect,
-    FullConstraintSet, HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity,
-    System, TangentWeights, TangentialFriction,
+    ConfigurationSpace, ConstraintHandling, ContactFriction, CoordinatePartitioning, Crossing,
+    DescriptorForm, Dimensions, Energy, Evaluated, EvaluationContext, EvaluationFailure,
+    EventEffect, FullConstraintSet, HybridSystem, IntegralMemory, MotionPoint, Power, Properties,
+    Sparsity, StickLimit, System, TangentWeights, TangentialFriction,
 };
 
 use crate::error::{Error, Result};

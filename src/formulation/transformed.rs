@@ -5,8 +5,8 @@
 //! ```
 
 use super::{
-    Crossing, Energy, EvaluationContext, EventEffect, HybridSystem, IntegralMemory, MotionPoint,
-    Power, System, TangentialFriction,
+    ContactFriction, Crossing, Energy, EvaluationContext, EventEffect, HybridSystem,
+    IntegralMemory, MotionPoint, Power, System, TangentialFriction,
 };
 
 /// A velocity transformation v_b = J v to an inner system with the same modes and events. A type that has one is a [`HybridSystem`].
@@ -174,6 +174,22 @@ impl<T: VelocityTransformation> HybridSystem for T {
 
     fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.inner().idle_unilateral(i, modes);
+    }
+
+    fn set_contact_friction(&self, i: usize, friction: ContactFriction, modes: &mut [i32]) {
+        self.inner().set_contact_friction(i, friction, modes);
+    }
+
+    fn share_contact_forces(
+        &self,
+        cx: &EvaluationContext,
+        at: &MotionPoint,
+        forces: &[(usize, [f64; 3])],
+        modes: &mut [i32],
+    ) {
+        self.with_motion(cx, at, &mut [], |motion, _| {
+            self.inner().share_contact_forces(cx, motion, forces, modes);
+        });
     }
 
     fn event_name(&self, i: usize) -> String {

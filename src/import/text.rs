@@ -427,11 +427,14 @@ impl TextWriter<'_> {
 }
 
 fn friction_text(friction: FrictionDefinition) -> String {
-    format!(
-        "{{ kinetic = {}, stiction_velocity = {} }}",
-        number(friction.kinetic),
-        number(friction.stiction_velocity)
-    )
+    let kinetic = number(friction.kinetic);
+    match friction.stiction_velocity {
+        Some(speed) => format!(
+            "{{ kinetic = {kinetic}, stiction_velocity = {} }}",
+            number(speed)
+        ),
+        None => format!("{{ kinetic = {kinetic} }}"),
+    }
 }
 
 /// The third axis of a gimbal joint.

@@ -444,8 +444,8 @@ pub fn dry_friction(level: f64) -> FrictionDefinition {
     FrictionDefinition {
         kinetic: level,
         r#static: level,
-        stiction_velocity: STICTION_VELOCITY,
-        stribeck_velocity: 10.0 * STICTION_VELOCITY,
+        stiction_velocity: Some(STICTION_VELOCITY),
+        stribeck_velocity: None,
         viscous: 0.0,
     }
 }

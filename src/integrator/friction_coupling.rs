@@ -28,6 +28,8 @@ pub(super) struct FrictionCoupling {
     modes: Vec<i32>,
     active: [Vec<bool>; 2],
     gaps: Vec<bool>,
+    /// All friction is eliminated.
+    prepared: bool,
 }
 
 impl FrictionCoupling {
@@ -40,7 +42,7 @@ impl FrictionCoupling {
         let vectors = |n: usize| (0..k).map(|_| vec![0.0; n]).collect();
         let flags = || vec![false; if k > 0 { size.nc } else { 0 }];
         Self {
-            rows: Vec::with_capacity(k + 1),
+            rows: Vec::with_capacity(if k > 0 { size.nc } else { 0 }),
             x: vectors(size.nv),
             l: vectors(size.nc),
             factor: DenseLu::new(k),
@@ -48,6 +50,7 @@ impl FrictionCoupling {
             modes: vec![0; if k > 0 { size.modes } else { 0 }],
             active: [flags(), flags()],
             gaps: vec![false; if k > 0 { size.ne } else { 0 }],
+            prepared: false,
         }
     }
 
@@ -68,15 +71,7 @@ impl FrictionCoupling {
         modes.copy_from_slice(p.modes);
         p.system.deactivate_unilateral(modes, gaps);
         p.system.active_constraints(modes, open);
-        let limit = self.x.len();
-        rows.extend(
-            (0..closed.len())
-                .filter(|&i| closed[i] && !open[i])
-                .take(limit + 1),
-        );
-        if rows.len() > limit {
-            rows.clear();
-        }
+        rows.extend((0..closed.len()).filter(|&i| closed[i] && !open[i]));
     }
 
     /// Computes the columns at a point with `solve` for K⁻¹. Returns false if friction wedges; then nothing is eliminated.
@@ -88,16 +83,29 @@ impl FrictionCoupling {
         mut solve: impl FnMut(&mut [f64], &mut [f64]),
     ) -> bool {
         self.find_rows(p);
-        let k = self.rows.len();
-        for (r, &row) in self.rows.iter().enumerate() {
-            let (x, l) = (&mut self.x[r], &mut self.l[r]);
+        self.prepared = false;
+        let candidates = self.rows.len();
+        let mut k = 0;
+        for candidate in 0..candidates {
+            if k == self.x.len() {
+                self.rows.clear();
+                return true;
+            }
+            let row = self.rows[candidate];
+            let (x, l) = (&mut self.x[k], &mut self.l[k]);
             x.fill(0.0);
             l.fill(0.0);
             l[row] = 1.0;
             p.system.constraint_friction(cx, q, v, l, x);
             l.fill(0.0);
-            solve(x, l);
+            // A contact that sticks has its friction in constraints.
+            if x.iter().any(|x| *x != 0.0) {
+                solve(x, l);
+                self.rows[k] = row;
+                k += 1;
+            }
         }
+        self.rows.truncate(k);
         self.factor.resize(k);
         let factor = self.factor.cleared();
         for (r, &row) in self.rows.iter().enumerate() {
@@ -110,17 +118,19 @@ impl FrictionCoupling {
         if !regular {
             self.rows.clear();
         }
+        self.prepared = regular && candidates > 0;
         regular
     }
 
     /// Nothing is eliminated until the next preparation.
     pub fn forget(&mut self) {
         self.rows.clear();
+        self.prepared = false;
     }
 
     /// Whether friction is eliminated.
     pub fn is_prepared(&self) -> bool {
-        !self.rows.is_empty()
+        self.prepared
     }
 
     /// Adds what friction changes in the solution x, l of K [x; l] = [b; c].

@@ -52,7 +52,7 @@ pub use state::{
     Statistics,
 };
 
-use self::event::{ContactSet, EventDetector, ImpactSolver, SIMULTANEOUS};
+use self::event::{ContactSet, EventDetector, ImpactSolver};
 use self::interpolation::Segment;
 use self::method::Method;
 use self::trial::Trial;
@@ -131,7 +131,7 @@ impl Integrator {
             segment: Segment::new(&size, settings.integrator == IntegratorName::Smooth),
             events: EventDetector::new(&size),
             impacts: ImpactSolver::new(&size),
-            contact_set: ContactSet::new(&size, size.ne.min(SIMULTANEOUS)),
+            contact_set: ContactSet::new(system, &size),
             modes: vec![0; size.modes],
             modes_after: vec![0; size.modes],
             // Without events it is used only where redundancy is updated, which allocates anyway.

@@ -7,7 +7,7 @@
 //!   [ G                               −E  ] [ dλ ] = − [ r₂ ],     x += T⁻¹ y
 //! ```
 //!
-//! Φ is divided by β h², so the matrix tends to [M/(1−α) Gᵀ; G −E] as h → 0. One factorisation at the predicted point serves
+//! A constraint of velocities has r₂ = G v₁/(γ h), with the same derivative G. Φ is divided by β h², so the matrix tends to [M/(1−α) Gᵀ; G −E] as h → 0. One factorisation at the predicted point serves
 //! the step. The contraction measured in earlier steps (`State::newton_contraction`) predicts the next increment, so that no
 //! iteration is spent only to confirm convergence.
 
@@ -18,7 +18,7 @@ use super::trial::{Culprit, NearSingular, StepFailure, Trial, TrialOptions};
 use super::workspace::{EvaluationVectors, Problem, Workspace, first_not_finite};
 use crate::constraint::augmented_lagrangian::Penalty;
 use crate::constraint::saddle_point::LinearAlgebraCounts;
-use crate::formulation::system::{Dimensions, MotionPoint, TangentWeights};
+use crate::formulation::system::{Dimensions, MotionPoint, System, TangentWeights};
 
 /// Iterations of a trial step, at most.
 const LIMIT: u32 = 12;
@@ -44,13 +44,18 @@ pub(super) struct NewtonWorkspace {
     lambda_ref: Vec<f64>,
     /// Φ at the trial point, then the increment of λ.
     phi: Vec<f64>,
+    /// The constraints of velocities.
+    velocity_constraints: Vec<usize>,
 }
 
 impl NewtonWorkspace {
-    pub fn new(size: &Dimensions) -> Self {
+    pub fn new(system: &dyn System, size: &Dimensions) -> Self {
         Self {
             lambda_ref: vec![0.0; size.nc],
             phi: vec![0.0; size.nc],
+            velocity_constraints: (0..size.nc)
+                .filter(|&i| system.is_velocity_constraint(i))
+                .collect(),
         }
     }
 }
@@ -271,8 +276,17 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         let cx = self.inputs.at(p, y.t);
-        let EvaluationVectors { inertia, force, .. } = &mut self.evaluation;
-        let NewtonWorkspace { lambda_ref, phi } = &mut self.newton;
+        let EvaluationVectors {
+            inertia,
+            force,
+            product,
+            ..
+        } = &mut self.evaluation;
+        let NewtonWorkspace {
+            lambda_ref,
+            phi,
+            velocity_constraints,
+        } = &mut self.newton;
         let scale = 1.0 / (self.method.beta * y.h * y.h);
 
         stats.residuals += 1;
@@ -292,6 +306,13 @@ impl Workspace {
             .add_jacobian_transposed(&self.sparsity, &y.lambda, inertia);
         for i in 0..inertia.len() {
             inertia[i] = force[i] - inertia[i]; // −r₁
+        }
+        if !velocity_constraints.is_empty() {
+            (self.step_matrix).jacobian_times(&self.sparsity, &y.v, product);
+            let scale = self.method.beta * y.h / self.method.gamma;
+            for &i in &*velocity_constraints {
+                phi[i] = scale * product[i];
+            }
         }
         // Multipliers that are updated in every iteration are their own reference.
         let proximal = if self.step_matrix.handling().updates_multipliers() {

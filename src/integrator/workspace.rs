@@ -18,7 +18,8 @@ use super::{Environment, Signals};
 use crate::constraint::saddle_point::{LinearAlgebraCounts, SaddlePoint};
 use crate::constraint::sparsity::{Backend, SaddleSparsity};
 use crate::formulation::system::{
-    Dimensions, EvaluationContext, FullConstraintSet, IntegralMemory, Properties, System,
+    ContactFriction, Dimensions, EvaluationContext, FullConstraintSet, IntegralMemory, Properties,
+    System,
 };
 use crate::model::{IntegratorName, SolverSettings};
 
@@ -216,7 +217,7 @@ impl Workspace {
             mass_coupling: FrictionCoupling::new(&size, &system.properties()),
             inputs: Inputs::new(&size),
             nearby: Inputs::new(&size),
-            newton: NewtonWorkspace::new(&size),
+            newton: NewtonWorkspace::new(system, &size),
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
             errors: ErrorVectors::new(&size),
@@ -300,6 +301,7 @@ fn switched_constraints(system: &dyn System, size: &Dimensions) -> Vec<bool> {
     let mut closed = open.clone();
     for i in 0..size.ne {
         system.activate_unilateral(i, &mut closed);
+        system.set_contact_friction(i, ContactFriction::Stick([true; 2]), &mut closed);
     }
     if closed == open {
         return Vec::new();

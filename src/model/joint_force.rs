@@ -6,22 +6,24 @@ use super::force::Settable;
 use super::validate::Range;
 use crate::error::Result;
 
-/// Regularised Coulomb friction with Stribeck effect. In joints the levels are forces (N or N m), in contacts
-/// coefficients of the normal force:
+/// Coulomb friction with Stribeck effect. In joints the levels are forces (N or N m), in contacts coefficients of the normal
+/// force. With a stiction velocity it is regularised:
 ///
 /// ```text
 ///   level(u) = (kinetic + (static − kinetic) exp(−(u/stribeck_velocity)²)) tanh(u/stiction_velocity) + viscous u
 /// ```
+///
+/// Without one it is set-valued: the bodies stick up to the static level and slip without the factor tanh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrictionDefinition {
     /// Kinetic level, at large speed.
     pub kinetic: f64,
     /// Static level, not less than `kinetic`.
     pub r#static: f64,
-    /// Speed of the regularisation: below it the bodies creep instead of sticking (m/s or rad/s).
-    pub stiction_velocity: f64,
-    /// Speed of the transition from static to kinetic friction (m/s or rad/s).
-    pub stribeck_velocity: f64,
+    /// Speed of the regularisation: below it the bodies creep instead of sticking (m/s or rad/s); none: set-valued.
+    pub stiction_velocity: Option<f64>,
+    /// Speed of the transition from static to kinetic friction (m/s or rad/s); none: 10 stiction velocities, or sudden.
+    pub stribeck_velocity: Option<f64>,
     /// Viscous coefficient (N s/m or N m s/rad; in contacts s/m).
     pub viscous: f64,
 }
@@ -126,9 +128,9 @@ impl FrictionDefinition {
             Some(("kinetic", "a finite number >= 0"))
         } else if !(self.r#static >= self.kinetic) || !self.r#static.is_finite() {
             Some(("static", "a finite number, not less than the kinetic level"))
-        } else if !Range::Positive.accepts(self.stiction_velocity) {
+        } else if !(self.stiction_velocity).is_none_or(|u| Range::Positive.accepts(u)) {
             Some(("stiction_velocity", "a finite number > 0"))
-        } else if !Range::Positive.accepts(self.stribeck_velocity) {
+        } else if !(self.stribeck_velocity).is_none_or(|u| Range::Positive.accepts(u)) {
             Some(("stribeck_velocity", "a finite number > 0"))
         } else if !Range::NonNegative.accepts(self.viscous) {
             Some(("viscous", "a finite number >= 0"))

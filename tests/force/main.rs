@@ -16,4 +16,5 @@ mod impacts;
 mod pid;
 mod scenes;
 mod servo;
+mod stiction;
 mod throws;

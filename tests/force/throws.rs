@@ -69,10 +69,15 @@ pub fn throw(shape: Shape, rigid: bool, number: u64) -> Throw {
         format!("stiffness = {stiffness}\ndamping = {damping}\n")
     };
     if friction > 0.0 {
-        law += &format!(
-            "friction = {{ kinetic = {friction}, stiction_velocity = {} }}\n",
-            0.01 * (9.81 * size).sqrt()
-        );
+        // Rigid contacts with even numbers stick; the others creep, as all compliant ones do.
+        law += &if rigid && number.is_multiple_of(2) {
+            format!("friction = {{ kinetic = {friction} }}\n")
+        } else {
+            format!(
+                "friction = {{ kinetic = {friction}, stiction_velocity = {} }}\n",
+                0.01 * (9.81 * size).sqrt()
+            )
+        };
     }
     let formulation = FORMULATIONS[r.below(FORMULATIONS.len() as u64) as usize];
     let mut text = format!(

@@ -544,3 +544,96 @@ fn a_cube_on_four_corners_slides_and_spins_and_has_no_other_modes() {
         assert_eq!(frequencies, [0.0; 3], "{formulation:?}");
     }
 }
+
+/// A ladder of 2 m and 8 kg between a rough floor and a smooth wall, at an angle to the floor.
+fn ladder(angle: f64) -> Model {
+    let (s, c) = angle.sin_cos();
+    text(&format!(
+        "format = 1\nname = \"ladder\"\ndimension = 2\ngravity = [0.0, -10.0]\n\
+         [[body]]\nname = \"ladder\"\nmass = 8.0\ninertia = 2.6666666666666665\nposition = [{c:?}, {s:?}]\nangle = {angle:?}\n\
+         [[force]]\nname = \"floor\"\ntype = \"contact\"\nbodies = [\"ground\", \"ladder\"]\nplane = {{ normal = [0.0, 1.0] }}\n\
+         point = [-1.0, 0.0]\nrestitution = 0.0\nfriction = {{ kinetic = 0.3 }}\n\
+         [[force]]\nname = \"wall\"\ntype = \"contact\"\nbodies = [\"ground\", \"ladder\"]\n\
+         plane = {{ point = [{:?}, 0.0], normal = [-1.0, 0.0] }}\npoint = [1.0, 0.0]\nrestitution = 0.0\n",
+        2.0 * c
+    ))
+}
+
+#[test]
+fn a_ladder_stands_as_steep_as_friction_holds_it() {
+    // It stands where tan θ >= 1/(2 μ) = 1.667: θ >= 1.0304.
+    for formulation in FORMULATIONS {
+        let model = ladder(1.04);
+        let mut instance = started(&model, formulation);
+        let report = instance.equilibrium().unwrap();
+        assert!(report.moved < 1e-12, "{formulation:?}: {}", report.moved);
+        // N = m g, F = m g/(2 tan θ) from the wall.
+        let push = 80.0 / (2.0 * 1.04_f64.tan());
+        for (name, expected) in [
+            ("floor.force", 80.0),
+            ("floor.fx", push),
+            ("wall.force", push),
+        ] {
+            let found = value(&mut instance, name);
+            let error = (found - expected).abs();
+            assert!(
+                error < 1e-8,
+                "{formulation:?}: {name} {found}, not {expected}"
+            );
+        }
+        instance.step(0.0, 1.0).unwrap();
+        assert!((value(&mut instance, "ladder.angle") - 1.04).abs() < 1e-10);
+        // Less steep it slides: down to where it lies, if the search follows it there.
+        match started(&ladder(1.02), formulation).equilibrium() {
+            Ok(report) => assert!(report.moved > 0.1, "{formulation:?}: {}", report.moved),
+            Err(error) => assert!(matches!(error, Error::NoEquilibrium { .. }), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_cube_that_slides_on_a_slope_would_rest_where_friction_holds_it() {
+    // Gravity is tilted by the slope, in a direction across the corners; the search ignores the velocity.
+    let cube = |slope: f64| {
+        let (s, c) = slope.sin_cos();
+        let mut t = format!(
+            "format = 1\nname = \"cube\"\ngravity = [{:?}, {:?}, {:?}]\n[[body]]\nname = \"cube\"\nmass = 1.5\n\
+             inertia = [0.01, 0.01, 0.01]\nposition = [0.0, 0.0, 0.1]\nvelocity = [0.3, 0.1, 0.0]\n",
+            8.0 * s,
+            6.0 * s,
+            -10.0 * c
+        );
+        for (k, (x, y)) in [(-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)]
+            .into_iter()
+            .enumerate()
+        {
+            write!(
+                t,
+                "[[force]]\nname = \"corner{k}\"\ntype = \"contact\"\nbodies = [\"ground\", \"cube\"]\n\
+                 plane = {{ normal = [0.0, 0.0, 1.0] }}\npoint = [{x}, {y}, -0.1]\nrestitution = 0.0\nfriction = {{ kinetic = 0.4 }}\n"
+            )
+            .unwrap();
+        }
+        text(&t)
+    };
+    for formulation in FORMULATIONS {
+        let slope = 0.95 * 0.4_f64.atan();
+        let mut instance = started(&cube(slope), formulation);
+        let report = instance.equilibrium().unwrap();
+        assert!(report.moved < 1e-12, "{formulation:?}: {}", report.moved);
+        let (s, c) = slope.sin_cos();
+        for (name, expected) in [("fx", -12.0 * s), ("fy", -9.0 * s), ("fz", 15.0 * c)] {
+            let found: f64 = (0..4)
+                .map(|k| value(&mut instance, &format!("corner{k}.{name}")))
+                .sum();
+            assert!(
+                (found - expected).abs() < 1e-8,
+                "{formulation:?}: {name} {found}, not {expected}"
+            );
+        }
+        let error = started(&cube(1.05 * 0.4_f64.atan()), formulation)
+            .equilibrium()
+            .unwrap_err();
+        assert!(matches!(error, Error::NoEquilibrium { .. }), "{error}");
+    }
+}

@@ -197,10 +197,6 @@ const FORCES: &[(&str, &str)] = &[
         "did you mean \"restitution\"?",
     ),
     (
-        "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }\nrestitution = 0.5\nfriction = { kinetic = 0.3 }",
-        "\"stiction_velocity\" is missing",
-    ),
-    (
         "type = \"contact\"\nbodies = [\"ground\", \"a\"]\nplane = { normal = [0, 1] }",
         "\"stiffness\" is missing",
     ),

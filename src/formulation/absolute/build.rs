@@ -10,6 +10,7 @@ use super::sparsity::{SparsityBuilder, gather};
 use super::{Absolute, AbsoluteBody, MechanismGeometry, NamedConstraint, TurnCounters};
 use crate::error::{Error, Result};
 use crate::formulation::Sparsity;
+use crate::formulation::cache::Cached;
 use crate::formulation::driven_value::DrivenValues;
 use crate::formulation::force::beam::mass::CoupledMasses;
 use crate::formulation::force::beam::{BeamElement, BeamGeometry};
@@ -60,6 +61,7 @@ impl<W: MechanismGeometry<N>, const N: usize> Absolute<W, N> {
             constraints,
             constraint_count,
             forces,
+            sticking: Cached::default(),
             joint_forces,
             beams,
             coupled_masses,

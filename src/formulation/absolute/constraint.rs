@@ -177,6 +177,11 @@ impl<W: Geometry<N>, const N: usize> ConstraintPart<W, N> {
         }
     }
 
+    /// Whether it is a constraint of velocities: Φ is zero everywhere.
+    pub fn is_velocity(&self) -> bool {
+        matches!(self, Self::Prescribed(prescribed) if prescribed.coordinate.slip_axis().is_some())
+    }
+
     /// Whether Φ depends on time.
     pub fn is_moving(&self) -> bool {
         matches!(self, Self::Prescribed(prescribed) if prescribed.motion.is_moving())
@@ -442,7 +447,7 @@ impl<W: Geometry<N>, const N: usize> PrescribedPart<W, N> {
     #[inline]
     fn is_inactive(&self, cx: &EvaluationContext) -> bool {
         match self.unilateral_mode.and_then(|mode| cx.modes.get(mode)) {
-            Some(&mode) => mode != rigid_contact::ACTIVE,
+            Some(&mode) => !rigid_contact::is_active(mode, self.coordinate.slip_axis()),
             None => false,
         }
     }

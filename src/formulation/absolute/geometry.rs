@@ -196,6 +196,11 @@ pub trait RelativeCoordinate<const N: usize, W: Geometry<N>>: Clone + Debug + Se
         None
     }
 
+    /// Of the slip of a contact, which has a gradient but no value: its tangential axis.
+    fn slip_axis(&self) -> Option<usize> {
+        None
+    }
+
     /// Index of the stored coordinate that counts its turns, if it needs one.
     fn turn_counter(&self) -> Option<usize> {
         None

@@ -24,8 +24,10 @@ mod system;
 use std::sync::Arc;
 
 use super::Sparsity;
+use super::cache::Cached;
 use super::force::beam::mass::CoupledMasses;
 use super::force::beam::{BeamElement, BeamGeometry};
+use super::force::rigid_friction::StickingContact;
 use super::force::{ForceGeometry, gravity::Gravity, group::ForceGroup};
 use super::joint::{JointEquations, JointGeometry};
 use constraint::ConstraintPart;
@@ -75,6 +77,8 @@ pub struct Absolute<W: MechanismGeometry<N>, const N: usize> {
     constraint_count: usize,
     /// The forces of the model, elements of beams, then friction and limits of its joints.
     forces: ForceGroup<W, N>,
+    /// Scratch memory: the contacts that stick.
+    sticking: Cached<Vec<StickingContact<N>>>,
     /// Joint, coordinate, and whether it is friction (else a limit), of the forces after those of the model.
     joint_forces: Vec<(usize, usize, bool)>,
     /// The elements of each beam, which are among the forces too.

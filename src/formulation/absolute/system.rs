@@ -3,9 +3,10 @@
 use super::geometry::BodyInertia as _;
 use super::{Absolute, MechanismGeometry, NamedConstraint};
 use crate::formulation::force::ForceElement as _;
+use crate::formulation::force::rigid_friction::share;
 use crate::formulation::{
-    Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect, HybridSystem,
-    IntegralMemory, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
+    ContactFriction, Crossing, Dimensions, Energy, Evaluated, EvaluationContext, EventEffect,
+    HybridSystem, IntegralMemory, MotionPoint, Power, Properties, Sparsity, System, TangentWeights,
     TangentialFriction,
 };
 
@@ -271,6 +272,10 @@ impl<W: MechanismGeometry<N>, const N: usize> System for Absolute<W, N> {
         }
     }
 
+    fn is_velocity_constraint(&self, i: usize) -> bool {
+        self.constraint_group(i).part.is_velocity()
+    }
+
     fn constraint_scale(&self, i: usize) -> f64 {
         if self.constraint_group(i).part.is_angle() {
             1.0
@@ -405,8 +410,15 @@ impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
         phi: &mut [f64],
         rate: &mut [f64],
     ) {
-        self.forces
-            .event_functions(cx, &mut W::poses(at.q), at, phi, rate);
+        let poses = &mut W::poses(at.q);
+        self.forces.event_functions(cx, poses, at, phi, rate);
+        if self.forces.has_set_valued_friction() {
+            let mut sticking = self.sticking.lock();
+            sticking.clear();
+            (self.forces)
+                .sticking_contacts(cx, poses, at, 0, &mut |contact| sticking.push(contact));
+            share(&sticking, phi);
+        }
     }
 
     fn event_curvature(&self, cx: &EvaluationContext, at: &MotionPoint, bound: &mut [f64]) {
@@ -456,6 +468,22 @@ impl<W: MechanismGeometry<N>, const N: usize> HybridSystem for Absolute<W, N> {
 
     fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.forces.idle_unilateral(i, modes);
+    }
+
+    fn set_contact_friction(&self, i: usize, friction: ContactFriction, modes: &mut [i32]) {
+        self.forces.set_contact_friction(i, friction, modes);
+    }
+
+    fn share_contact_forces(
+        &self,
+        _cx: &EvaluationContext,
+        at: &MotionPoint,
+        forces: &[(usize, [f64; 3])],
+        modes: &mut [i32],
+    ) {
+        for (i, force) in forces {
+            (self.forces).share_contact_force(*i, force, at.lambda, modes);
+        }
     }
 
     fn event_name(&self, i: usize) -> String {

@@ -83,7 +83,7 @@ pub trait BodyView<const N: usize>: Geometry<N> {
     /// Returns the frames of two bodies with zero velocities, for potential energies.
     fn frames_at_rest(poses: &mut Self::Poses<'_>, bodies: [BodyRef; 2]) -> [BodyFrame<f64>; 2];
 
-    /// Returns the frames of two bodies with derivatives.
+    /// Returns the frames of two bodies with derivatives; with zero velocities if `v` is empty.
     fn frames_with_derivatives(
         poses: &mut Self::Poses<'_>,
         bodies: [BodyRef; 2],
@@ -158,7 +158,10 @@ impl BodyView<6> for PlanarGeometry {
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<6>>; 2] {
-        let frames = Self::frames(poses, bodies, v);
+        let frames = match v {
+            [] => Self::frames_at_rest(poses, bodies),
+            _ => Self::frames(poses, bodies, v),
+        };
         [0, 1].map(|side| {
             let mut frame = without_derivatives(&frames[side]);
             if bodies[side].is_none() {
@@ -231,7 +234,10 @@ impl BodyView<12> for SpatialGeometry {
         bodies: [BodyRef; 2],
         v: &[f64],
     ) -> [BodyFrame<Dual<12>>; 2] {
-        let frames = Self::frames(poses, bodies, v);
+        let frames = match v {
+            [] => Self::frames_at_rest(poses, bodies),
+            _ => Self::frames(poses, bodies, v),
+        };
         [0, 1].map(|side| {
             let mut frame = without_derivatives(&frames[side]);
             if bodies[side].is_none() {
@@ -251,8 +257,11 @@ impl BodyView<12> for SpatialGeometry {
                     frame.rotation[i][before].q[rotation_first + k] = -rotation[i][after];
                 }
             }
-            let omega = spatial::pose::twist(v, bodies[side]).w;
-            let mut body_rate = [omega.x, omega.y, omega.z].map(Dual::constant);
+            let omega = match v {
+                [] => [0.0; 3],
+                _ => spatial::pose::twist(v, bodies[side]).w.into(),
+            };
+            let mut body_rate = omega.map(Dual::constant);
             for k in 0..3 {
                 body_rate[k].v[rotation_first + k] = 1.0;
             }

@@ -74,7 +74,7 @@ impl<'a, W: ForceGeometry<N>, const N: usize> ConstraintList<'a, W, N> {
     }
 
     /// Appends the constraint c = `value` and returns its row.
-    fn push(
+    pub(super) fn push(
         &mut self,
         coordinate: &W::RelativeCoordinate,
         value: f64,
@@ -97,6 +97,11 @@ const TENSILE_TOLERANCE: f64 = 1e-10;
 /// Closing speed of a plastic impact, relative to the speed of a fall through the characteristic length. The rebound it suppresses
 /// would be half a millionth of that length high.
 const REST_SPEED: f64 = 1e-3;
+
+/// Slip velocity that counts as rest, relative to the speed of a fall through the characteristic length (without gravity: to that
+/// length in a second): in the plane and in space. Friction stops it within that part of the time of the fall, so that what is cut off is
+/// its square of the length. In space the direction of friction turns with the slip, within that time where it passes zero.
+const SLIP_REST: [f64; 2] = [1e-8, 1e-5];
 
 impl<W: ForceGeometry<N>, const N: usize> ForceBuildContext<'_, W, N> {
     /// Builds the unilateral constraint sign (c − bound) ≥ 0 without contact geometry, and appends it to `constraints`.
@@ -138,6 +143,12 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuildContext<'_, W, N> {
             self.length
         };
         (rigid.rest_speed).unwrap_or(REST_SPEED * (self.gravity() * size).sqrt())
+    }
+
+    /// Returns the slip velocity below which a contact with set-valued friction is at rest.
+    pub(super) fn slip_rest_speed(&self) -> f64 {
+        let fall = (self.gravity() * self.length).sqrt();
+        SLIP_REST[W::DIMENSION - 2] * if fall > 0.0 { fall } else { self.length }
     }
 
     /// Returns the tensile force, or moment, that counts as rounding.

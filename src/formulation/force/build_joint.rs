@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::along_coordinate::CoordinateForceElement;
 use super::build::{ConstraintList, ForceBuildContext};
-use super::friction::Friction;
+use super::friction::{Friction, speeds};
 use super::group::ForceGroup;
 use super::joint_limit::CompliantLimit;
 use super::{ForceElement, ForceGeometry, ScalarLaw};
@@ -46,11 +46,12 @@ pub fn joint_forces<W: ForceGeometry<N>, const N: usize>(
     let mut all: Vec<JointForce<W, N>> = Vec::new();
     for (k, friction) in joint.friction.iter().enumerate() {
         let Some(friction) = friction else { continue };
+        let (stiction_velocity, stribeck_velocity) = speeds(friction);
         let law = Friction {
             kinetic: number(k, JointNumber::Kinetic, friction.kinetic),
             r#static: number(k, JointNumber::Static, friction.r#static),
-            stiction_velocity: friction.stiction_velocity,
-            stribeck_velocity: friction.stribeck_velocity,
+            stiction_velocity,
+            stribeck_velocity,
             viscous: number(k, JointNumber::Viscous, friction.viscous),
         };
         for c in joint::acting(context.model, context.joints, at(k), &joint.name)? {

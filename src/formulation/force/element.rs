@@ -4,6 +4,8 @@ use std::fmt::Debug;
 
 use super::body_frame::BodyView;
 use super::contact::outline::SmoothCurve;
+use super::contact::slip::SlipDirection;
+use super::rigid_friction::StickingContact;
 use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::absolute::planar::coordinate::{
     PlanarCoordinate, PlanarDistance, PlanarHeight, PlanarSlide,
@@ -14,8 +16,8 @@ use crate::formulation::absolute::spatial::coordinate::{
     SpatialCoordinate, SpatialDistance, SpatialSlide,
 };
 use crate::formulation::{
-    Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint, Power,
-    TangentialFriction,
+    ContactFriction, Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint,
+    Power, TangentialFriction,
 };
 use crate::linalg::rotation::Vec3;
 use crate::model::BodyRef;
@@ -358,6 +360,35 @@ pub trait ForceElement<W: Geometry<N>, const N: usize>: Debug + Send + Sync {
         None
     }
 
+    /// Enters the mode of set-valued friction of the active contact of event `i`.
+    fn set_contact_friction(&self, _i: usize, _friction: ContactFriction, _modes: &mut [i32]) {}
+
+    /// Keeps with the modes what the contact of event `i`, at rest, carries apart from its multipliers.
+    fn share_contact_force(
+        &self,
+        _i: usize,
+        _force: &[f64; 3],
+        _lambda: &[f64],
+        _modes: &mut [i32],
+    ) {
+    }
+
+    /// Whether the element has set-valued friction.
+    fn has_set_valued_friction(&self) -> bool {
+        false
+    }
+
+    /// Passes the contacts that stick to `push`; the events of the element begin at `first_event`.
+    fn sticking_contacts(
+        &self,
+        _cx: &EvaluationContext,
+        _poses: &mut W::Poses<'_>,
+        _at: &MotionPoint,
+        _first_event: usize,
+        _push: &mut dyn FnMut(StickingContact<N>),
+    ) {
+    }
+
     /// Deactivates unilateral constraints before an impact is solved and flags their gap events.
     fn deactivate_unilateral(&self, _modes: &mut [i32], _gaps: &mut [bool]) {}
 
@@ -387,6 +418,9 @@ pub trait ForceGeometry<const N: usize>: Geometry<N> + BodyView<N> {
         outline: &SmoothCurve,
         point: Self::BodyPoint,
     ) -> Option<Self::RelativeCoordinate>;
+
+    /// Returns the slip of a contact along one of its axes, which has a gradient but no value.
+    fn slip(direction: SlipDirection) -> Self::RelativeCoordinate;
 }
 
 impl ForceGeometry<6> for PlanarGeometry {
@@ -418,6 +452,10 @@ impl ForceGeometry<6> for PlanarGeometry {
             point,
         })))
     }
+
+    fn slip(direction: SlipDirection) -> PlanarCoordinate {
+        PlanarCoordinate::Slip(Box::new(direction))
+    }
 }
 
 impl ForceGeometry<12> for SpatialGeometry {
@@ -447,5 +485,9 @@ impl ForceGeometry<12> for SpatialGeometry {
         _point: Self::BodyPoint,
     ) -> Option<SpatialCoordinate> {
         None
+    }
+
+    fn slip(direction: SlipDirection) -> SpatialCoordinate {
+        SpatialCoordinate::Slip(Box::new(direction))
     }
 }

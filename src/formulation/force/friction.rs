@@ -1,14 +1,17 @@
-//! Regularised Coulomb friction with Stribeck effect. Below the stiction velocity the joint creeps instead of sticking.
+//! Coulomb friction with Stribeck effect. Regularised, the joint creeps below the stiction velocity instead of sticking:
 //!
 //! ```text
 //!   F = (L_k + (L_s − L_k) exp(−(u/u_st)²)) tanh(u/u_0) + d u,      u = ċ,      dissipated = F u
 //! ```
+//!
+//! Set-valued friction has no factor tanh while it slips, and at rest any force up to L_s.
 
 use super::dual::Scalar;
 use super::{ScalarForce, ScalarLaw};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{EvaluationContext, Power};
 use crate::linalg::elementary::{exp, tanh};
+use crate::model::FrictionDefinition;
 
 /// Parameters of the law. The levels are forces or torques in joints, and multiples of the normal force in contacts.
 #[derive(Clone, Copy, Debug)]
@@ -17,15 +20,44 @@ pub struct Friction {
     pub kinetic: DrivenValue,
     /// L_s
     pub r#static: DrivenValue,
-    /// u_0
+    /// u_0; zero if it is set-valued.
     pub stiction_velocity: f64,
-    /// u_st
+    /// u_st; zero if the transition to the kinetic level is sudden.
     pub stribeck_velocity: f64,
     /// d
     pub viscous: DrivenValue,
 }
 
+/// Default of the Stribeck velocity over the stiction velocity.
+const STRIBECK: f64 = 10.0;
+
+/// u_0 and u_st of a definition.
+pub fn speeds(friction: &FrictionDefinition) -> (f64, f64) {
+    let stiction = friction.stiction_velocity.unwrap_or(0.0);
+    let stribeck = friction.stribeck_velocity.unwrap_or(STRIBECK * stiction);
+    (stiction, stribeck)
+}
+
 impl Friction {
+    /// Whether it sticks at rest.
+    pub fn is_set_valued(&self) -> bool {
+        self.stiction_velocity == 0.0
+    }
+
+    /// Returns the level of slip at the speed u ≥ 0 and its derivative.
+    pub fn slip_level(&self, cx: &EvaluationContext, u: f64) -> (f64, f64) {
+        let (kinetic, viscous) = (self.kinetic.get(cx), self.viscous.get(cx));
+        if self.stribeck_velocity == 0.0 {
+            return (kinetic + viscous * u, viscous);
+        }
+        let x = u / self.stribeck_velocity;
+        let excess = (self.r#static.get(cx) - kinetic) * exp(-x * x);
+        (
+            kinetic + excess + viscous * u,
+            viscous - 2.0 * excess * x / self.stribeck_velocity,
+        )
+    }
+
     /// Returns F(u), an odd function of u, and its derivative.
     pub fn level(&self, cx: &EvaluationContext, u: f64) -> (f64, f64) {
         let (kinetic, excess) = (

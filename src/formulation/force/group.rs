@@ -1,30 +1,16 @@
 //! A group of force elements: assigns each its range of modes and events and forwards to all of them.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use super::member_run::Run;
-use super::rigid_contact::ACTIVE;
+use super::member_run::{Member, Run};
+use super::rigid_friction::StickingContact;
 use super::unilateral::LOADED;
 use super::{EventCounts, ForceElement, ForceQuantities};
 use crate::formulation::absolute::geometry::Geometry;
 use crate::formulation::{
-    Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint, Power,
-    TangentialFriction,
+    ContactFriction, Crossing, Energy, EvaluationContext, EventEffect, IntegralMemory, MotionPoint,
+    Power, TangentialFriction,
 };
-
-#[derive(Clone, Debug)]
-struct Member<W: Geometry<N>, const N: usize> {
-    element: Arc<dyn ForceElement<W, N>>,
-    name: String,
-    events: Range<usize>,
-    modes: Range<usize>,
-    integrals: Range<usize>,
-    /// Row of a unilateral constraint.
-    row: Option<usize>,
-    /// It rests while all its modes are zero.
-    rests: bool,
-}
 
 /// Whether an element with so many modes rests while they are zero.
 fn rests<W: Geometry<N>, const N: usize>(element: &dyn ForceElement<W, N>, modes: usize) -> bool {
@@ -40,6 +26,8 @@ pub struct ForceGroup<W: Geometry<N>, const N: usize> {
     acting: Vec<Run>,
     /// Members with friction proportional to a constraint force.
     with_friction: Vec<Run>,
+    /// Some have set-valued friction.
+    set_valued: bool,
 }
 
 impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
@@ -49,35 +37,8 @@ impl<W: Geometry<N>, const N: usize> Default for ForceGroup<W, N> {
             counts: EventCounts::default(),
             acting: vec![],
             with_friction: vec![],
+            set_valued: false,
         }
-    }
-}
-
-impl<W: Geometry<N>, const N: usize> Member<W, N> {
-    /// Returns the context with the modes and integrals of this element.
-    #[inline]
-    fn context<'a>(&self, cx: &EvaluationContext<'a>) -> EvaluationContext<'a> {
-        EvaluationContext {
-            modes: if self.modes.is_empty() {
-                &[]
-            } else {
-                &cx.modes[self.modes.clone()]
-            },
-            integrals: self.integrals(cx),
-            ..*cx
-        }
-    }
-
-    /// Whether it is a unilateral constraint that is inactive.
-    #[inline]
-    fn is_open(&self, modes: &[i32]) -> bool {
-        self.row.is_some() && modes[self.modes.start] != ACTIVE
-    }
-
-    /// Returns the integrals of this element; none before the start of a run.
-    #[inline]
-    fn integrals<'a>(&self, cx: &EvaluationContext<'a>) -> &'a [IntegralMemory] {
-        cx.integrals.get(self.integrals.clone()).unwrap_or(&[])
     }
 }
 
@@ -101,6 +62,7 @@ impl<W: Geometry<N>, const N: usize> ForceGroup<W, N> {
             let rests = element.unilateral_row().is_some();
             Run::push(&mut self.with_friction, k, &mode_range, rests);
         }
+        self.set_valued |= element.has_set_valued_friction();
         self.members.push(Member {
             row: element.unilateral_row(),
             rests: rests(&*element, modes),
@@ -351,7 +313,7 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
 
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         for member in &self.members {
-            if let Some(row) = member.row {
+            if let (Some(row), 1) = (member.row, member.modes.len()) {
                 active[row] = !member.is_open(modes);
                 continue;
             }
@@ -470,6 +432,36 @@ impl<W: Geometry<N>, const N: usize> ForceElement<W, N> for ForceGroup<W, N> {
         member
             .element
             .tangential_direction(&member.context(cx), poses, at, i - first, direction, t)
+    }
+
+    fn set_contact_friction(&self, i: usize, friction: ContactFriction, modes: &mut [i32]) {
+        let member = self.owner(i);
+        let own = &mut modes[member.modes.clone()];
+        (member.element).set_contact_friction(i - member.events.start, friction, own);
+    }
+
+    fn share_contact_force(&self, i: usize, force: &[f64; 3], lambda: &[f64], modes: &mut [i32]) {
+        let member = self.owner(i);
+        let own = &mut modes[member.modes.clone()];
+        (member.element).share_contact_force(i - member.events.start, force, lambda, own);
+    }
+
+    fn has_set_valued_friction(&self) -> bool {
+        self.set_valued
+    }
+
+    fn sticking_contacts(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        first_event: usize,
+        push: &mut dyn FnMut(StickingContact<N>),
+    ) {
+        for member in self.with_friction(cx.modes) {
+            let (own, first) = (member.context(cx), first_event + member.events.start);
+            (member.element).sticking_contacts(&own, poses, at, first, push);
+        }
     }
 
     fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {

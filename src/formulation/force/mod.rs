@@ -35,6 +35,8 @@ pub mod load;
 mod member_run;
 pub mod pid;
 pub mod rigid_contact;
+pub mod rigid_contact_geometry;
+pub mod rigid_friction;
 pub mod servo;
 pub mod spatial_force;
 pub mod spring_damper;

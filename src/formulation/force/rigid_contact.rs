@@ -10,83 +10,56 @@
 //! proportional to its multiplier; with u_t the slip velocity
 //!
 //! ```text
-//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as in `friction`; see `System::constraint_friction`
+//!   F = −N μ(|u_t|) u_t/|u_t|      regularised as in `friction`, or set-valued (`rigid_friction`); see `System::constraint_friction`
 //! ```
 //!
 //! An impact with a closing velocity below the rest speed is plastic and activates the constraint, so that bouncing ends. A bounded
 //! surface (a piece of an outline) has three more modes: the sphere is outside its first or second end, or behind it.
 
-use super::body_frame::{BodyFrame, BodyView};
-use super::contact::curvature::{BodySpeeds, distance};
-use super::contact::surface::{ContactSurface, tangential_unit_vector};
-use super::dual::{Dual, Scalar, dot, minus, plus, times};
-use super::friction::Friction;
-use super::spatial_force::{AppliedWrench, generalised_forces};
+use super::body_frame::BodyView;
+use super::contact::friction_mode;
+use super::dual::{Dual, plus, times};
+use super::rigid_contact_geometry::{RigidContactGeometry, margins};
+use super::rigid_friction::{SetValuedFriction, StickingContact};
+use super::spatial_force::generalised_forces;
 use super::{EventCounts, ForceElement, ForceQuantities, unilateral};
 use crate::formulation::absolute::geometry::{Geometry, RelativeCoordinate as _};
 use crate::formulation::absolute::sparsity::{PairSlots, gather, pick, scatter};
 use crate::formulation::driven_value::DrivenValue;
 use crate::formulation::{
-    Crossing, EvaluationContext, EventEffect, MotionPoint, TangentialFriction,
+    ContactFriction, Crossing, EvaluationContext, EventEffect, MotionPoint, TangentialFriction,
 };
 use crate::model::BodyRef;
 
-const SEPARATED: i32 = 0;
+/// The gap is open.
+pub(super) const SEPARATED: i32 = 0;
 /// The constraint is enforced.
 pub const ACTIVE: i32 = 1;
+
+/// Whether the normal constraint, or that of slip along an axis, is active in its mode.
+pub fn is_active(mode: i32, slip_axis: Option<usize>) -> bool {
+    match slip_axis {
+        None => mode == ACTIVE,
+        Some(axis) => friction_mode::is_active(mode, axis),
+    }
+}
+
 /// Outside the first end of a bounded surface.
-const OUTSIDE_FIRST: i32 = 2;
+pub(super) const OUTSIDE_FIRST: i32 = 2;
 /// Deeper than the largest penetration: on the far side of a bounded surface.
-const BEHIND: i32 = 3;
+pub(super) const BEHIND: i32 = 3;
 /// Outside the second end of a bounded surface.
-const OUTSIDE_SECOND: i32 = 4;
+pub(super) const OUTSIDE_SECOND: i32 = 4;
 
 /// Touches without a force, held there by others.
-const IDLE: i32 = 5;
+pub(super) const IDLE: i32 = 5;
 /// Gap, or overlap, within which a contact stays idle, as part of the gap below which it touches initially.
 const IDLE_GAP: f64 = 1e-2;
 
 /// Event functions: the gap and the normal force, of an idle contact the two ends of its gap; of a bounded surface also the distances inside its two ends.
-const GAP_EVENT: usize = 0;
-const FORCE_EVENT: usize = 1;
+pub(super) const GAP_EVENT: usize = 0;
+pub(super) const FORCE_EVENT: usize = 1;
 const MARGIN_EVENTS: [usize; 2] = [2, 3];
-
-/// A surface of body 0 and a sphere of body 1.
-#[derive(Clone, Debug)]
-pub struct RigidContactGeometry {
-    /// Surface of body 0.
-    pub surface: ContactSurface,
-    /// Centre of the sphere of body 1, relative to the centre of mass.
-    pub center: [f64; 3],
-    /// Radius of the sphere; zero for a point.
-    pub radius: f64,
-    /// Tangential friction.
-    pub friction: Option<Friction>,
-}
-
-impl RigidContactGeometry {
-    /// Returns the friction on body 1 for a normal force `normal`.
-    fn friction_wrench<T: Scalar>(
-        &self,
-        cx: &EvaluationContext,
-        normal: f64,
-        [a, b]: &[BodyFrame<T>; 2],
-    ) -> AppliedWrench<T> {
-        let Some(friction) = &self.friction else {
-            return AppliedWrench::zero();
-        };
-        let proximity = self
-            .surface
-            .proximity(a, &b.point_position(&self.center), self.radius);
-        let u = minus(
-            &b.velocity_at(&proximity.point),
-            &a.velocity_at(&proximity.point),
-        );
-        let along = minus(&u, &times(dot(&proximity.normal, &u), &proximity.normal));
-        let drag = friction.over_speed(cx, dot(&along, &along)) * normal;
-        AppliedWrench::at_point(times(-drag, &along), proximity.point)
-    }
-}
 
 /// A unilateral constraint sign (c − c₀) ≥ 0.
 #[derive(Debug)]
@@ -116,12 +89,12 @@ pub struct UnilateralConstraint<W: Geometry<N>, const N: usize> {
 }
 
 impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
-    fn bodies(&self) -> [BodyRef; 2] {
+    pub(super) fn bodies(&self) -> [BodyRef; 2] {
         self.coordinate.bodies()
     }
 
     /// Returns g and ġ.
-    fn gap(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> (f64, f64) {
+    pub(super) fn gap(&self, poses: &mut W::Poses<'_>, v: &[f64]) -> (f64, f64) {
         let (c, g) = self.coordinate.value(poses);
         (
             self.sign * (c - self.bound),
@@ -137,57 +110,37 @@ impl<W: BodyView<N>, const N: usize> UnilateralConstraint<W, N> {
         }
     }
 
+    /// Returns the normal force with what redundant contacts share.
+    fn carried_force(&self, modes: &[i32], lambda: &[f64]) -> f64 {
+        self.normal_force(modes, lambda) + friction_mode::shared_force(modes)[0]
+    }
+
     /// Returns the contact geometry if its surface has ends.
-    fn bounded_contact(&self) -> Option<&RigidContactGeometry> {
+    pub(super) fn bounded_contact(&self) -> Option<&RigidContactGeometry> {
         self.contact
             .as_ref()
             .filter(|contact| contact.surface.is_bounded())
     }
 
-    /// Returns the overlap of the bodies at q if it is larger than `allowed`, and the sphere is neither outside the ends of the surface nor
-    /// behind it.
-    pub fn overlap(&self, q: &[f64], allowed: f64) -> Option<f64> {
-        let poses = &mut W::poses(q);
-        let outside = self.end_outside(poses, None).is_some();
-        let depth = -self.sign * (self.coordinate.value(poses).0 - self.bound);
-        (!outside && depth > allowed && depth <= self.max_depth()).then_some(depth)
+    /// Returns the set-valued friction.
+    fn set_valued(&self) -> Option<&SetValuedFriction> {
+        self.contact.as_ref()?.set_valued.as_ref()
     }
 
-    /// Returns the end of a bounded surface outside which the sphere is, without regard to the end `within`: it is rounding.
-    fn end_outside(&self, poses: &mut W::Poses<'_>, within: Option<usize>) -> Option<usize> {
-        let contact = self.bounded_contact()?;
-        let margins = margins(contact, &W::frames_at_rest(poses, self.bodies()));
-        (0..2).find(|&end| within != Some(end) && margins[end] < 0.0)
-    }
-
-    /// Returns the depth beyond which the sphere is behind the surface.
-    fn max_depth(&self) -> f64 {
-        (self.contact.as_ref()).map_or(f64::INFINITY, |contact| contact.surface.max_depth())
-    }
-
-    /// Returns the mode of a sphere, without regard to the end `within`.
-    fn mode_at(&self, poses: &mut W::Poses<'_>, v: &[f64], within: Option<usize>) -> i32 {
-        match self.end_outside(poses, within) {
-            Some(0) => return OUTSIDE_FIRST,
-            Some(_) => return OUTSIDE_SECOND,
-            None => {}
-        }
-        let (gap, rate) = self.gap(poses, v);
-        if gap < -self.max_depth() {
-            BEHIND
-        } else if gap <= self.touching_gap && rate.abs() <= self.rest_speed {
-            ACTIVE
+    /// Index of the event of set-valued friction.
+    fn friction_event(&self) -> usize {
+        if self.bounded_contact().is_some() {
+            4
         } else {
-            SEPARATED
+            2
         }
     }
-}
 
-/// Returns the distances inside the two ends of a bounded surface.
-fn margins<T: Scalar>(contact: &RigidContactGeometry, [a, b]: &[BodyFrame<T>; 2]) -> [T; 2] {
-    (contact.surface)
-        .proximity(a, &b.point_position(&contact.center), contact.radius)
-        .margins
+    /// Sets the mode, without friction.
+    fn set_mode(modes: &mut [i32], mode: i32) {
+        modes.fill(friction_mode::NONE);
+        modes[0] = mode;
+    }
 }
 
 impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint<W, N> {
@@ -253,6 +206,13 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
 
     fn active_constraints(&self, modes: &[i32], active: &mut [bool]) {
         active[self.row] = modes[0] == ACTIVE;
+        for (axis, &row) in self
+            .set_valued()
+            .iter()
+            .flat_map(|f| f.rows.iter().enumerate())
+        {
+            active[row] = modes[0] == ACTIVE && friction_mode::is_active(modes[1], axis);
+        }
     }
 
     fn applies_force(&self) -> bool {
@@ -265,6 +225,9 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
 
     fn unilateral_rows(&self, first_mode: usize, push: &mut dyn FnMut(usize, usize)) {
         push(self.row, first_mode);
+        for &row in self.set_valued().iter().flat_map(|f| &f.rows) {
+            push(row, first_mode + 1);
+        }
     }
 
     /// Of a contact: penetration depth as length, and the normal force, positive in compression. Of a joint limit: the force on the coordinate.
@@ -274,7 +237,8 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         poses: &mut W::Poses<'_>,
         at: &MotionPoint,
     ) -> ForceQuantities {
-        let normal_force = self.normal_force(cx.modes, at.lambda);
+        let own = self.normal_force(cx.modes, at.lambda);
+        let normal_force = own + friction_mode::reported_force(cx.modes, own)[0];
         let Some(contact) = &self.contact else {
             return ForceQuantities {
                 force: self.sign * normal_force,
@@ -286,7 +250,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         let [a, b] = &frames;
         let proximity =
             (contact.surface).proximity(a, &b.point_position(&contact.center), contact.radius);
-        let friction = contact.friction_wrench(cx, normal_force, &frames).force;
+        let friction = match &contact.set_valued {
+            Some(friction) => friction.force(cx, normal_force, &frames, at.lambda),
+            None => contact.friction_wrench(cx, normal_force, &frames).force,
+        };
         ForceQuantities {
             length: -gap,
             rate: -rate,
@@ -294,6 +261,7 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             force_vector: plus(&times(normal_force, &proximity.normal), &friction),
             mode: match cx.modes[0] {
                 ACTIVE => unilateral::LOADED,
+                IDLE if normal_force > 0.0 => unilateral::LOADED,
                 _ => unilateral::SEPARATED,
             },
             ..ForceQuantities::default()
@@ -301,20 +269,21 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     }
 
     fn event_counts(&self) -> EventCounts {
-        let margins = if self.bounded_contact().is_some() {
-            2
-        } else {
-            0
-        };
+        let friction = usize::from(self.set_valued().is_some());
         EventCounts {
-            events: 2 + margins,
-            modes: 1,
+            events: self.friction_event() + friction,
+            modes: 1 + friction * friction_mode::COUNT,
             ..EventCounts::default()
         }
     }
 
     fn modes_exist(&self, modes: &[i32]) -> bool {
-        modes.iter().all(|mode| (SEPARATED..=IDLE).contains(mode))
+        let friction = modes.get(1).copied().unwrap_or(friction_mode::NONE);
+        (SEPARATED..=IDLE).contains(&modes[0])
+            && friction_mode::exists(friction)
+            && friction_mode::shared_force(modes)
+                .iter()
+                .all(|f| f.is_finite())
     }
 
     fn initial_modes(
@@ -324,7 +293,10 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         v: &[f64],
         modes: &mut [i32],
     ) {
-        modes[0] = self.mode_at(poses, v, None);
+        Self::set_mode(modes, self.mode_at(poses, v, None));
+        if let (Some(friction), ACTIVE) = (self.set_valued(), modes[0]) {
+            modes[1] = friction.initial_mode(&W::frames(poses, self.bodies(), v));
+        }
     }
 
     fn event_functions(
@@ -342,7 +314,9 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             rate[FORCE_EVENT] = rate[GAP_EVENT];
             phi[GAP_EVENT] += band;
         } else {
-            phi[FORCE_EVENT] = self.tensile_tolerance - self.sign * at.lambda[self.row];
+            let shared = friction_mode::shared_force(cx.modes)[0];
+            let rounding = self.tensile_tolerance + friction_mode::SHARE_ROUNDING * shared.abs();
+            phi[FORCE_EVENT] = rounding + shared - self.sign * at.lambda[self.row];
             rate[FORCE_EVENT] = f64::NAN;
         }
         if let Some(contact) = self.bounded_contact() {
@@ -354,6 +328,15 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
                 rate[MARGIN_EVENTS[k]] = found[k].rate_along(&v, &a);
             }
         }
+        if let Some(friction) = self.set_valued() {
+            let i = self.friction_event();
+            (phi[i], rate[i]) = match cx.modes[0] {
+                ACTIVE => {
+                    friction.event::<W, N>(cx, poses, at, self.carried_force(cx.modes, at.lambda))
+                }
+                _ => (1.0, 0.0),
+            };
+        }
     }
 
     fn event_curvature(
@@ -363,32 +346,13 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
         at: &MotionPoint,
         bound: &mut [f64],
     ) {
-        bound.fill(f64::NAN);
-        let speeds = BodySpeeds::of::<N>(self.bodies(), at);
-        let Some(contact) = &self.contact else {
-            let acceleration = self.coordinate.acceleration_bound(poses, &speeds);
-            bound[GAP_EVENT] = acceleration;
-            if cx.modes[0] == IDLE {
-                bound[FORCE_EVENT] = acceleration;
-            }
-            return;
-        };
-        let apart = if self.bodies()[0].is_some() {
-            let [a, b] = W::frames_at_rest(poses, self.bodies());
-            distance(&b.point_position(&contact.center), &a.r)
-        } else {
-            0.0
-        };
-        let sphere = (&contact.center, contact.radius);
-        let [gap, margin] = contact.surface.depth_curvature(&speeds, sphere, apart);
-        bound[GAP_EVENT] = gap;
-        if cx.modes[0] == IDLE {
-            bound[FORCE_EVENT] = gap;
-        }
-        bound[2..].fill(margin);
+        self.gap_curvature(cx.modes, poses, at, bound);
     }
 
     fn crossing(&self, modes: &[i32], i: usize) -> Crossing {
+        if let (Some(friction), true) = (self.set_valued(), i == self.friction_event()) {
+            return friction.crossing(modes[1]);
+        }
         match (modes[0], i) {
             (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => Crossing::Rising,
             (OUTSIDE_FIRST | OUTSIDE_SECOND, _) => Crossing::Off,
@@ -412,20 +376,24 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
             let (_, g) = self.coordinate.value(poses);
             n.fill(0.0);
             scatter(self.bodies(), self.sign, &g, n);
-            modes[0] = SEPARATED;
+            Self::set_mode(modes, SEPARATED);
             return EventEffect::Impulse {
                 restitution: self.restitution.get(cx),
                 slowest: self.rest_speed,
                 poisson: self.poisson,
             };
         }
-        modes[0] = match (modes[0], i) {
-            (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => self.mode_at(poses, at.v, Some(i - 2)),
-            (_, 2) => OUTSIDE_FIRST,
-            (_, 3) => OUTSIDE_SECOND,
-            // Separated, or returned from behind.
-            _ => SEPARATED,
-        };
+        // Whether it sticks or slips is decided together with the other contacts.
+        if i != self.friction_event() {
+            let mode = match (modes[0], i) {
+                (OUTSIDE_FIRST, 2) | (OUTSIDE_SECOND, 3) => self.mode_at(poses, at.v, Some(i - 2)),
+                (_, 2) => OUTSIDE_FIRST,
+                (_, 3) => OUTSIDE_SECOND,
+                // Separated, or returned from behind.
+                _ => SEPARATED,
+            };
+            Self::set_mode(modes, mode);
+        }
         EventEffect::Mode
     }
 
@@ -440,47 +408,93 @@ impl<W: BodyView<N>, const N: usize> ForceElement<W, N> for UnilateralConstraint
     ) -> Option<TangentialFriction> {
         let contact = self.contact.as_ref()?;
         let friction = contact.friction.as_ref()?;
-        if i != GAP_EVENT || direction + 1 >= W::DIMENSION {
+        if i != GAP_EVENT || direction % 2 + 1 >= W::DIMENSION {
             return None;
         }
-        let [a, b] = W::frames_with_derivatives(poses, self.bodies(), at.v);
-        let proximity =
-            (contact.surface).proximity(&a, &b.point_position(&contact.center), contact.radius);
-        let u = minus(
-            &b.velocity_at(&proximity.point),
-            &a.velocity_at(&proximity.point),
-        );
-        let normal = proximity.normal.map(|x| x.x);
-        let along = tangential_unit_vector(&normal, &u.map(|x| x.x), direction);
-        // The slip along a fixed direction is linear in the velocities.
-        let mut gradient = [0.0; N];
-        for k in 0..N {
-            gradient[k] = (0..3).map(|i| along[i] * u[i].v[k]).sum();
+        if let (Some(friction), Some(axis)) = (self.set_valued(), direction.checked_sub(2)) {
+            let frames = W::frames_at_rest(poses, self.bodies());
+            let gradient = friction.geometry.gradient::<W, f64, N>(&frames, axis);
+            t.fill(0.0);
+            scatter(self.bodies(), 1.0, &gradient, t);
+            return Some(TangentialFriction {
+                friction: friction.friction.kinetic.get(cx),
+                drift: 0.0,
+                stick: Some(friction.limit(cx, self.friction_event() - GAP_EVENT)),
+            });
         }
+        if direction >= 2 {
+            return None;
+        }
+        let frames = W::frames_with_derivatives(poses, self.bodies(), at.v);
+        let gradient = contact.slip_gradient(&frames, direction);
         t.fill(0.0);
         scatter(self.bodies(), 1.0, &gradient, t);
         Some(TangentialFriction {
             friction: friction.kinetic.get(cx),
             drift: 0.0,
+            stick: None,
         })
     }
 
     fn deactivate_unilateral(&self, modes: &mut [i32], gaps: &mut [bool]) {
         if let ACTIVE | IDLE = modes[0] {
-            modes[0] = SEPARATED;
+            Self::set_mode(modes, SEPARATED);
             gaps[GAP_EVENT] = true;
         }
     }
 
     fn activate_unilateral(&self, i: usize, modes: &mut [i32]) {
         if i == GAP_EVENT {
-            modes[0] = ACTIVE;
+            Self::set_mode(modes, ACTIVE);
+        }
+    }
+
+    fn set_contact_friction(&self, i: usize, friction: ContactFriction, modes: &mut [i32]) {
+        if i == GAP_EVENT && modes[0] == ACTIVE && self.set_valued().is_some() {
+            modes[1] = friction_mode::mode_of(friction);
+        }
+    }
+
+    fn share_contact_force(&self, i: usize, force: &[f64; 3], lambda: &[f64], modes: &mut [i32]) {
+        let Some(friction) = self.set_valued().filter(|_| i == GAP_EVENT) else {
+            return;
+        };
+        let sticks = modes[0] == ACTIVE && friction_mode::sticks(modes[1]);
+        if !sticks && modes[0] != IDLE {
+            return;
+        }
+        let mut shared = *force;
+        shared[0] -= self.normal_force(modes, lambda);
+        for (shared, &row) in shared[1..].iter_mut().zip(&friction.rows) {
+            *shared += lambda[row];
+        }
+        friction_mode::keep_shared_force(shared, modes);
+    }
+
+    fn has_set_valued_friction(&self) -> bool {
+        self.set_valued().is_some()
+    }
+
+    fn sticking_contacts(
+        &self,
+        cx: &EvaluationContext,
+        poses: &mut W::Poses<'_>,
+        at: &MotionPoint,
+        first_event: usize,
+        push: &mut dyn FnMut(StickingContact<N>),
+    ) {
+        if let (Some(friction), ACTIVE) = (self.set_valued(), cx.modes[0]) {
+            let normal = self.carried_force(cx.modes, at.lambda);
+            let event = first_event + self.friction_event();
+            if let Some(contact) = friction.sticking::<W, N>(cx, poses, at, (normal, event)) {
+                push(contact);
+            }
         }
     }
 
     fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
         if i == GAP_EVENT {
-            modes[0] = IDLE;
+            Self::set_mode(modes, IDLE);
         }
     }
 }

@@ -166,6 +166,10 @@ impl<W: BodyMap<N>, const N: usize> System for Natural<W, N> {
         }
     }
 
+    fn is_velocity_constraint(&self, row: usize) -> bool {
+        row < self.height && self.inner.is_velocity_constraint(row)
+    }
+
     fn constraint_scale(&self, row: usize) -> f64 {
         match row.checked_sub(self.height) {
             None => self.inner.constraint_scale(row),

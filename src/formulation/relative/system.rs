@@ -160,6 +160,10 @@ impl<W: JointMap<N>, const N: usize> System for Relative<W, N> {
         }
     }
 
+    fn is_velocity_constraint(&self, row: usize) -> bool {
+        self.inner.is_velocity_constraint(self.rows[row])
+    }
+
     fn constraint_scale(&self, row: usize) -> f64 {
         self.inner.constraint_scale(self.rows[row])
     }

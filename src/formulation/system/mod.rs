@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 pub use integral::IntegralMemory;
 pub use types::{
-    ConstraintHandling, Crossing, Dimensions, Energy, Evaluated, EvaluationContext,
-    EvaluationFailure, EventEffect, MotionPoint, Power, Properties, Sparsity, TangentWeights,
-    TangentialFriction,
+    ConstraintHandling, ContactFriction, Crossing, Dimensions, Energy, Evaluated,
+    EvaluationContext, EvaluationFailure, EventEffect, MotionPoint, Power, Properties, Sparsity,
+    StickLimit, TangentWeights, TangentialFriction,
 };
 
 /// The space of configurations: q ∘ w and its inverse. The defaults are those of a vector space.
@@ -104,7 +104,7 @@ pub trait HybridSystem {
     }
 
     /// Friction of the impact of event `i` along its tangential `direction` (0; 1 too in space), with the gradient of the slip
-    /// velocity in `t`. `None` without friction.
+    /// velocity in `t`; 2 and 3 are the axes of its set-valued friction. `None` without friction.
     fn tangential_direction(
         &self,
         _cx: &EvaluationContext,
@@ -127,6 +127,20 @@ pub trait HybridSystem {
     /// may be redundant.
     fn idle_unilateral(&self, i: usize, modes: &mut [i32]) {
         self.activate_unilateral(i, modes);
+    }
+
+    /// Enters the mode of set-valued friction of the active contact of event `i`.
+    fn set_contact_friction(&self, _i: usize, _friction: ContactFriction, _modes: &mut [i32]) {}
+
+    /// Keeps with the modes what contacts at rest carry, by event: normal force, and friction along their axes. Where the multipliers of
+    /// redundant contacts are not unique, the limits of friction are those of these forces.
+    fn share_contact_forces(
+        &self,
+        _cx: &EvaluationContext,
+        _at: &MotionPoint,
+        _forces: &[(usize, [f64; 3])],
+        _modes: &mut [i32],
+    ) {
     }
 
     /// The user's name of event `i`.
@@ -226,6 +240,11 @@ pub trait System: ConfigurationSpace + HybridSystem + Send + Sync {
         _v: &[f64],
         _gamma: &mut [f64],
     ) {
+    }
+
+    /// Whether constraint `i` is one of velocities, G v = 0, without a function Φ: then Φ is zero everywhere.
+    fn is_velocity_constraint(&self, _i: usize) -> bool {
+        false
     }
 
     /// Scale of the residual of constraint `i` (a length for displacements, 1 for angles).

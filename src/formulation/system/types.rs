@@ -195,4 +195,33 @@ pub struct TangentialFriction {
     pub friction: f64,
     /// Contribution of the wall's prescribed motion to the slip velocity t·v + drift (m/s).
     pub drift: f64,
+    /// Of set-valued friction.
+    pub stick: Option<StickLimit>,
+}
+
+/// When a contact with set-valued friction sticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StickLimit {
+    /// Coefficient of static friction: a contact sticks up to this multiple of the normal force.
+    pub r#static: f64,
+    /// Coefficient with which it begins to slip.
+    pub kinetic: f64,
+    /// Slip velocity below which it is at rest (m/s).
+    pub rest_speed: f64,
+    /// Index of its event of friction, counted from that of its gap.
+    pub event: usize,
+}
+
+/// What is decided of the set-valued friction of a closed contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ContactFriction {
+    /// It sticks. The tangential constraints that are active; the others follow from those of other contacts.
+    Stick([bool; 2]),
+    /// It slips.
+    Slip {
+        /// Unit vector along the tangential directions.
+        direction: [f64; 2],
+        /// Faster than its rest speed.
+        moves: bool,
+    },
 }

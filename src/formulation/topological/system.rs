@@ -246,6 +246,10 @@ impl System for Topological {
         }
     }
 
+    fn is_velocity_constraint(&self, row: usize) -> bool {
+        (self.inner).is_velocity_constraint(self.layout.own[row])
+    }
+
     fn constraint_scale(&self, row: usize) -> f64 {
         self.inner.constraint_scale(self.layout.own[row])
     }

@@ -216,8 +216,8 @@ fn add_contact(
             friction: (level > 0.0).then_some(FrictionDefinition {
                 kinetic: level,
                 r#static: level,
-                stiction_velocity: STICTION_VELOCITY,
-                stribeck_velocity: 10.0 * STICTION_VELOCITY,
+                stiction_velocity: Some(STICTION_VELOCITY),
+                stribeck_velocity: None,
                 viscous: 0.0,
             }),
         }),

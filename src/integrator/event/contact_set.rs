@@ -17,18 +17,19 @@ use super::super::workspace::{PhasePoint, Problem};
 use super::complementarity::ComplementarityProblem;
 use super::crossing::is_beyond;
 use super::dot;
+use super::friction_decision::FrictionDecision;
 use super::handling::ACTIVATE_AFTER;
-use super::impact::{ImpactSolver, SEPARATING, SEPARATING_SLOWEST};
-use crate::formulation::system::{Dimensions, EvaluationContext, EventEffect, MotionPoint};
+use super::impact::{ImpactSolver, SEPARATING, SEPARATING_SLOWEST, SIMULTANEOUS};
+use crate::formulation::system::{Dimensions, EventEffect, MotionPoint, System};
 
 /// Velocity of a closed contact that is rounding, over the sum of its terms.
-const RATE_ROUNDING: f64 = 1e-11;
+pub(super) const RATE_ROUNDING: f64 = 1e-11;
 /// Half width of the difference for g'', in steps.
 const DIFFERENCE_WIDTH: f64 = 1e-4;
 /// Acceleration that is rounding, over the sum of its terms: a contact force below it is none.
-const ROUNDING: f64 = 1e-7;
+pub(super) const ROUNDING: f64 = 1e-7;
 /// Residual of the solves with A, relative.
-const SOLVED: f64 = 1e-12;
+pub(super) const SOLVED: f64 = 1e-12;
 
 /// Memory for the contacts of one instant.
 #[derive(Default)]
@@ -36,30 +37,39 @@ pub(in crate::integrator) struct ContactSet {
     /// For each event: its contact touches and does not separate by an impulse.
     pub touching: Vec<bool>,
     /// Their events.
-    events: Vec<usize>,
+    pub(super) events: Vec<usize>,
+    /// Which of them carry a force.
+    carries: Vec<bool>,
+    /// Which of them stick.
+    pub(super) friction: FrictionDecision,
     problem: ComplementarityProblem,
     /// Sum of the terms of g'' without contact forces.
     terms: Vec<f64>,
     acc: Vec<f64>,
-    lambda: Vec<f64>,
+    pub(super) lambda: Vec<f64>,
     q: Vec<f64>,
     v: Vec<f64>,
     displacement: Vec<f64>,
     pub(super) phi: Vec<f64>,
     pub(super) rate: Vec<f64>,
     /// g'' without contact forces.
-    free: Vec<f64>,
-    active: [Vec<bool>; 2],
+    pub(super) free: Vec<f64>,
+    pub(super) active: [Vec<bool>; 2],
     pub(super) modes: Vec<i32>,
-    modes_of_one: Vec<i32>,
+    pub(super) modes_of_one: Vec<i32>,
 }
 
 impl ContactSet {
-    pub fn new(size: &Dimensions, contacts: usize) -> Self {
+    pub fn new(system: &dyn System, size: &Dimensions) -> Self {
+        let contacts = size.ne.min(SIMULTANEOUS);
+        let sticks = (0..size.nc).any(|i| system.is_velocity_constraint(i));
+        let with_friction = if sticks { contacts } else { 0 };
         let n = |n: usize| vec![0.0; if size.ne > 0 { n } else { 0 }];
         Self {
             touching: vec![false; size.ne],
             events: Vec::with_capacity(contacts),
+            carries: Vec::with_capacity(contacts),
+            friction: FrictionDecision::new(with_friction, size.ne),
             problem: ComplementarityProblem::new(contacts),
             terms: vec![0.0; contacts],
             acc: n(size.nv),
@@ -146,9 +156,21 @@ impl Integrator {
         &mut self,
         p: &Problem,
         s: &mut State,
+        first: f64,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        if !self.contact_set.touching.contains(&true) {
+        let ContactSet {
+            touching,
+            events,
+            problem,
+            friction,
+            ..
+        } = &mut self.contact_set;
+        events.clear();
+        let limit = self.impacts.n.len().min(problem.c.len());
+        events.extend((0..touching.len()).filter(|&i| touching[i]).take(limit));
+        friction.forces.clear();
+        if events.is_empty() {
             return Ok(());
         }
         let mut modes = std::mem::take(&mut self.contact_set.modes);
@@ -157,35 +179,71 @@ impl Integrator {
             modes: &modes,
             ..*p
         };
-        let outcome = self
-            .free_accelerations(&after, s, stats)
-            .map(|()| self.assemble_contact_problem(&after, s));
+        let outcome = self.free_accelerations(&after, s, stats).map(|()| {
+            self.decide_friction(&after, s, first);
+            self.assemble_contact_problem(&after, s);
+        });
         self.contact_set.modes = modes;
         outcome?;
         let ContactSet {
             events,
+            carries,
             problem,
             terms,
+            friction,
             ..
         } = &mut self.contact_set;
         problem.solve();
         let n = events.len();
+        carries.clear();
         for (k, &i) in events.iter().enumerate() {
             let rounding = ROUNDING * terms[k];
             // One that has just closed is kept so, unless it separates or others hold it.
             let closes = self.events.occurring[i] && problem.residual(k) <= rounding;
-            let carries = if problem.released[k] {
+            carries.push(if problem.released[k] {
                 closes || problem.x[k] * problem.matrix[k * n + k] > rounding
             } else {
-                closes && problem.release_if_independent(k)
-            };
-            if carries {
-                p.system.activate_unilateral(i, &mut s.modes);
-            } else {
+                (closes || friction.presses(k)) && problem.release_if_independent(k)
+            });
+        }
+        self.enter_chosen_modes(p, s);
+        Ok(())
+    }
+
+    /// Enters the modes of the contacts that carry a force, and of the others.
+    fn enter_chosen_modes(&mut self, p: &Problem, s: &mut State) {
+        let ContactSet {
+            touching,
+            events,
+            carries,
+            friction,
+            ..
+        } = &mut self.contact_set;
+        friction.choose_rows(carries);
+        for (k, &i) in events.iter().enumerate() {
+            if !carries[k] {
                 p.system.idle_unilateral(i, &mut s.modes);
+                continue;
+            }
+            p.system.activate_unilateral(i, &mut s.modes);
+            if let Some(Some(contact)) = friction.contacts.get(k) {
+                (p.system).set_contact_friction(i, contact.decision, &mut s.modes);
+                touching[contact.event] = true;
             }
         }
-        Ok(())
+    }
+
+    /// Keeps with the modes what the contacts at rest share, at the state in which the motion restarts. Returns true if there is any.
+    pub(super) fn share_contact_forces(&mut self, p: &Problem, s: &mut State) -> bool {
+        let forces = &self.contact_set.friction.forces;
+        if forces.is_empty() {
+            return false;
+        }
+        let mut modes = std::mem::take(&mut s.modes);
+        let cx = self.work.inputs.at(p, s.t);
+        (p.system).share_contact_forces(&cx, &s.motion_point(), forces, &mut modes);
+        s.modes = modes;
+        true
     }
 
     /// g'' of all events without contact forces, by a difference of their rates along the motion.
@@ -207,6 +265,8 @@ impl Integrator {
             phi,
             rate,
             free,
+            events,
+            friction,
             ..
         } = contact_set;
         work.select_active(p.system, s);
@@ -241,72 +301,57 @@ impl Integrator {
             for i in 0..free.len() {
                 free[i] += 0.5 * sign * rate[i] / e;
             }
+            if !friction.decides() {
+                continue;
+            }
+            for &i in &*events {
+                if sign > 0.0 {
+                    friction.free[i] = [0.0; 2];
+                }
+                for axis in 0..2 {
+                    let slip = (p.system).tangential_direction(&cx, &at, i, 2 + axis, displacement);
+                    let Some(slip) = slip else { break };
+                    let u = dot(displacement, v) + slip.drift;
+                    friction.free[i][axis] += 0.5 * sign * u / e;
+                }
+            }
         }
         Ok(())
     }
 
     /// W and g'' of the contacts that touch. Contacts beyond the memory are left out: they stay as they are, idle.
     fn assemble_contact_problem(&mut self, p: &Problem, s: &State) {
+        let count = self.contact_set.events.len();
+        self.contact_set.problem.size = count;
+        for k in 0..count {
+            let i = self.contact_set.events[k];
+            let contact = self.contact_set.friction.contacts.get(k).copied().flatten();
+            self.contact_column(p, s, i, contact.map(|c| c.decision), k);
+            let ContactSet {
+                problem,
+                terms,
+                acc,
+                free,
+                friction,
+                ..
+            } = &mut self.contact_set;
+            let n = &self.impacts.n[k];
+            let shift = if contact.is_some() || !friction.contacts.is_empty() {
+                friction.shift[k]
+            } else {
+                0.0
+            };
+            problem.c[k] = free[i] + shift;
+            let sum: f64 = n.iter().zip(&*acc).map(|(n, a)| (n * a).abs()).sum();
+            terms[k] = sum + (free[i] - dot(n, acc)).abs() + shift.abs();
+        }
         let Self {
             work,
             contact_set,
             impacts,
             ..
         } = self;
-        let ContactSet {
-            touching,
-            events,
-            problem,
-            terms,
-            acc,
-            lambda,
-            free,
-            active,
-            modes_of_one,
-            ..
-        } = contact_set;
-        events.clear();
-        let limit = impacts.n.len().min(problem.c.len());
-        events.extend((0..touching.len()).filter(|&i| touching[i]).take(limit));
-        let k = events.len();
-        problem.size = k;
-        let [before, with] = active;
-        p.system.active_constraints(p.modes, before);
-        let cx = work.inputs.at(p, s.t);
-        let at = s.motion_point();
-        for (k, &i) in events.iter().enumerate() {
-            modes_of_one.copy_from_slice(p.modes);
-            let n = &mut impacts.n[k];
-            // Of a contact in these modes: the gradient of the gap; an unchanged mode.
-            (p.system).handle_event(&cx, &at, i, modes_of_one, n);
-            problem.c[k] = free[i];
-            let sum: f64 = n.iter().zip(&*acc).map(|(n, a)| (n * a).abs()).sum();
-            terms[k] = sum + (free[i] - dot(n, acc)).abs();
-            let w = &mut impacts.w[k];
-            w.copy_from_slice(n);
-            if work.character.has_constraint_friction {
-                modes_of_one.copy_from_slice(p.modes);
-                p.system.activate_unilateral(i, modes_of_one);
-                p.system.active_constraints(modes_of_one, with);
-                lambda.fill(0.0);
-                if let Some(row) = (0..with.len()).find(|&row| with[row] && !before[row]) {
-                    let cx = EvaluationContext {
-                        modes: modes_of_one,
-                        ..cx
-                    };
-                    // A normal force is −λ or λ, depending on the side of the constraint: friction does no positive work.
-                    for unit in [-1.0, 1.0] {
-                        lambda[row] = unit;
-                        w.copy_from_slice(n);
-                        p.system.constraint_friction(&cx, &s.q, &s.v, lambda, w);
-                        if dot(w, &s.v) <= dot(n, &s.v) {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
-        for j in 0..k {
+        for j in 0..count {
             impacts.l.fill(0.0);
             work.mass_matrix.solve_exact(
                 &work.sparsity,
@@ -315,8 +360,8 @@ impl Integrator {
                 &mut impacts.l,
                 &mut work.counts,
             );
-            for i in 0..k {
-                problem.matrix[i * k + j] = dot(&impacts.n[i], &impacts.w[j]);
+            for i in 0..count {
+                contact_set.problem.matrix[i * count + j] = dot(&impacts.n[i], &impacts.w[j]);
             }
         }
     }

@@ -167,6 +167,33 @@ impl Integrator {
         }
     }
 
+    /// At the start the contacts with set-valued friction that are closed are due: which of them stick is not decided. Returns true if there
+    /// are any.
+    pub(in crate::integrator) fn mark_initial_friction(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+    ) -> bool {
+        let mut any = false;
+        if !self.contact_set.friction.decides() {
+            return any;
+        }
+        let cx = self.work.inputs.at(p, s.t);
+        let gradient = &mut self.impacts.n[0];
+        for i in 0..s.event_side.len() {
+            let at = s.motion_point();
+            let friction = (p.system).tangential_direction(&cx, &at, i, 2, gradient);
+            if let Some(limit) = friction.and_then(|friction| friction.stick) {
+                let event = i + limit.event;
+                if p.system.crossing(p.modes, event) != Crossing::Off {
+                    s.event_side[event] = EventSide::Due;
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+
     /// Handles the marked events at the state, then restarts the motion in the new modes.
     fn handle_occurring_events(
         &mut self,
@@ -227,6 +254,13 @@ impl Integrator {
             s.dissipated += (before - kinetic(work, s)).max(0.0);
         }
         if outcome.is_ok() {
+            if self.share_contact_forces(&after, s) {
+                modes.copy_from_slice(&s.modes);
+            }
+            let after = Problem {
+                modes: &modes,
+                ..*p
+            };
             self.find_due_events(&after, s, Some(p.modes));
         }
         self.events.modes = modes;

@@ -275,7 +275,7 @@ impl Integrator {
         }
         if p.system.far_side_is_due() {
             self.mark_touching_contacts(p, s, first);
-            self.choose_contact_set(p, s, stats)
+            self.choose_contact_set(p, s, first, stats)
                 .map_err(|failure| failure.error(p.system, s.t, 0.0))
         } else {
             self.activate_resting_contacts(p, s, first);

@@ -19,16 +19,18 @@ mod contact_set;
 mod crossing;
 mod dense_output;
 mod detection;
+mod friction_decision;
 mod handling;
 mod impact;
 mod location;
 mod search;
 mod time_stepping;
+mod touching_friction;
 mod wedging;
 
 pub(super) use contact_set::ContactSet;
 pub(super) use detection::{EventDetector, LocatedEvent};
-pub(super) use impact::{ImpactSolver, SIMULTANEOUS};
+pub(super) use impact::ImpactSolver;
 
 /// Sum of products.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {

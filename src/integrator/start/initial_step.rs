@@ -64,12 +64,36 @@ impl Integrator {
             .map_err(error)?;
         if size.ne > 0 {
             self.find_due_events(&p, &mut fresh, None);
+            if self.mark_initial_friction(&p, &mut fresh) {
+                self.decide_initial_friction(&p, &mut fresh, &mut unused)?;
+            }
         }
         self.work.collect(&mut unused);
         (fresh.factored_step, fresh.factored_mass) = self.work.counted();
         self.work.prepare_reactions(system, &fresh.redundant);
         *state = fresh;
         Ok(report)
+    }
+
+    /// Decides which contacts stick and which slip, so that the run starts with their accelerations.
+    fn decide_initial_friction(
+        &mut self,
+        p: &Problem,
+        s: &mut State,
+        stats: &mut Statistics,
+    ) -> Result<()> {
+        self.has_backup = false;
+        self.handle_due_events(p, s, stats)?;
+        s.event_streak = 0;
+        let modes = s.modes.clone();
+        let after = Problem {
+            modes: &modes,
+            ..*p
+        };
+        self.work.select_active(p.system, s);
+        s.next_h = (self.work.first_step(&after, s, false, stats))
+            .map_err(|failure| failure.error(p.system, s.t, 0.0))?;
+        Ok(())
     }
 }
 

@@ -225,6 +225,7 @@ impl HybridSystem for Contacts {
             TangentialFriction {
                 friction: *friction,
                 drift: 0.0,
+                stick: None,
             }
         })
     }

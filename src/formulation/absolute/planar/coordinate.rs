@@ -12,6 +12,7 @@ use super::pose::{PlanarPoint, PlanarPoses, Vec2, perp};
 use crate::formulation::absolute::geometry;
 use crate::formulation::force::contact::curvature::BodySpeeds;
 use crate::formulation::force::contact::outline::SmoothCurve;
+use crate::formulation::force::contact::slip::SlipDirection;
 use crate::formulation::force::dual::{Dual, Scalar as _};
 use crate::model::BodyRef;
 
@@ -32,6 +33,8 @@ pub enum PlanarCoordinate {
     Slide(PlanarSlide),
     /// Height of a point above a smooth outline of the first body.
     Height(Box<PlanarHeight>),
+    /// Slip of a contact: a gradient without a value.
+    Slip(Box<SlipDirection>),
 }
 
 impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
@@ -42,6 +45,7 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
             Self::Angle(m) => m.bodies,
             Self::Slide(m) => [m.body, m.point.body],
             Self::Height(m) => [m.body, m.point.body],
+            Self::Slip(m) => m.geometry.bodies,
         }
     }
 
@@ -52,6 +56,7 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
             Self::Angle(m) => m.value(poses),
             Self::Slide(m) => m.value(poses),
             Self::Height(m) => m.value(poses),
+            Self::Slip(m) => (0.0, m.gradient::<PlanarGeometry, 6>(poses)),
         }
     }
 
@@ -61,6 +66,7 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
             Self::Angle(_) => [[0.0; 6]; 6],
             Self::Slide(m) => m.hessian(poses),
             Self::Height(m) => m.hessian(poses),
+            Self::Slip(m) => m.hessian::<PlanarGeometry, 6>(poses),
         }
     }
 
@@ -70,19 +76,20 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
             Self::Angle(_) => 0.0,
             Self::Slide(m) => m.curvature(poses, v),
             Self::Height(m) => geometry::quadratic(&m.hessian(poses), v),
+            Self::Slip(_) => geometry::quadratic(&self.hessian(poses), v),
         }
     }
 
     fn depends_on(&self, k: usize) -> bool {
         match self {
-            Self::Distance(_) | Self::Slide(_) | Self::Height(_) => true,
+            Self::Distance(_) | Self::Slide(_) | Self::Height(_) | Self::Slip(_) => true,
             Self::Angle(_) => k % 3 == 2,
         }
     }
 
     fn has_curvature(&self, i: usize, j: usize) -> bool {
         match self {
-            Self::Distance(_) | Self::Height(_) => true,
+            Self::Distance(_) | Self::Height(_) | Self::Slip(_) => true,
             Self::Angle(_) => false,
             Self::Slide(_) => PlanarSlide::has_curvature(i, j),
         }
@@ -96,7 +103,7 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
                 let (_, e, _) = m.parts(poses);
                 BodySpeeds::slide_bound(speeds, m.point.s.norm(), e.norm())
             }
-            Self::Distance(_) | Self::Height(_) => f64::NAN,
+            Self::Distance(_) | Self::Height(_) | Self::Slip(_) => f64::NAN,
         }
     }
 
@@ -109,7 +116,14 @@ impl geometry::RelativeCoordinate<6, PlanarGeometry> for PlanarCoordinate {
             Self::Distance(m) => m
                 .coincidence_gradients(poses)
                 .map(|[x, y]| [x, y, [0.0; 6]]),
-            Self::Angle(_) | Self::Slide(_) | Self::Height(_) => None,
+            Self::Angle(_) | Self::Slide(_) | Self::Height(_) | Self::Slip(_) => None,
+        }
+    }
+
+    fn slip_axis(&self) -> Option<usize> {
+        match self {
+            Self::Slip(m) => Some(m.axis),
+            _ => None,
         }
     }
 }

@@ -11,9 +11,11 @@
 //! ```
 
 mod arc_sine;
+mod direction_product;
 mod spin;
 
 pub use arc_sine::SpatialArcSine;
+pub use direction_product::DirectionProduct;
 pub use spin::SpatialSpin;
 
 use std::f64::consts::TAU;
@@ -22,6 +24,7 @@ use super::SpatialGeometry;
 use super::pose::{SpatialPoint, SpatialPoses};
 use crate::formulation::absolute::geometry;
 use crate::formulation::force::contact::curvature::BodySpeeds;
+use crate::formulation::force::contact::slip::SlipDirection;
 use crate::linalg::elementary::atan2;
 use crate::linalg::rotation::{Mat3, Vec3, cross};
 use crate::model::BodyRef;
@@ -53,6 +56,8 @@ pub enum SpatialCoordinate {
     ArcSine(SpatialArcSine),
     /// A rate only: a component of the relative angular velocity.
     Spin(SpatialSpin),
+    /// Slip of a contact: a gradient without a value.
+    Slip(Box<SlipDirection>),
 }
 
 impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
@@ -65,6 +70,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Angle(m) => m.sine.bodies,
             Self::ArcSine(m) => m.sine.bodies,
             Self::Spin(m) => m.bodies,
+            Self::Slip(m) => m.geometry.bodies,
         }
     }
 
@@ -77,6 +83,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Angle(m) => m.value(poses),
             Self::ArcSine(m) => m.value(poses),
             Self::Spin(m) => m.value(poses),
+            Self::Slip(m) => (0.0, m.gradient::<SpatialGeometry, 12>(poses)),
         }
     }
 
@@ -88,6 +95,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Angle(m) => m.hessian(poses),
             Self::ArcSine(m) => m.hessian(poses),
             Self::Spin(m) => m.hessian(poses),
+            Self::Slip(m) => m.hessian::<SpatialGeometry, 12>(poses),
         }
     }
 
@@ -99,6 +107,7 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
             Self::Angle(m) => m.curvature(poses, v),
             Self::ArcSine(m) => m.curvature(poses, v),
             Self::Spin(m) => m.curvature(poses, v),
+            Self::Slip(_) => geometry::quadratic(&self.hessian(poses), v),
         }
     }
 
@@ -111,21 +120,18 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
 
     fn depends_on(&self, k: usize) -> bool {
         match self {
-            Self::Distance(_) | Self::Slide(_) => true,
+            Self::Distance(_) | Self::Slide(_) | Self::Slip(_) => true,
             _ => k % 6 >= 3,
         }
     }
 
     fn has_curvature(&self, i: usize, j: usize) -> bool {
         let is_rotation = |k: usize| k % 6 >= 3;
-        match self {
-            Self::Distance(_) => true,
-            Self::Slide(_) => {
-                let first = |k: usize| (PHI0..R1).contains(&k);
-                (is_rotation(i) && is_rotation(j)) || first(i) || first(j)
-            }
-            _ => is_rotation(i) && is_rotation(j),
-        }
+        let first = |k: usize| matches!(self, Self::Slide(_)) && (PHI0..R1).contains(&k);
+        matches!(self, Self::Distance(_) | Self::Slip(_))
+            || (is_rotation(i) && is_rotation(j))
+            || first(i)
+            || first(j)
     }
 
     fn acceleration_bound(&self, poses: &mut SpatialPoses, speeds: &[BodySpeeds; 2]) -> f64 {
@@ -142,12 +148,19 @@ impl geometry::RelativeCoordinate<12, SpatialGeometry> for SpatialCoordinate {
     }
 
     fn is_angle(&self) -> bool {
-        !matches!(self, Self::Distance(_) | Self::Slide(_))
+        !matches!(self, Self::Distance(_) | Self::Slide(_) | Self::Slip(_))
     }
 
     fn coincidence_gradients(&self, poses: &mut SpatialPoses) -> Option<[SpatialGradient; 3]> {
         match self {
             Self::Distance(m) => m.coincidence_gradients(poses),
+            _ => None,
+        }
+    }
+
+    fn slip_axis(&self) -> Option<usize> {
+        match self {
+            Self::Slip(m) => Some(m.axis),
             _ => None,
         }
     }
@@ -352,63 +365,6 @@ impl SpatialSlide {
         put_block(&mut h, PHI0, PHI1, &mixed);
         put_block(&mut h, PHI1, PHI0, &mixed.transpose());
         put_block(&mut h, PHI1, PHI1, &(s * cross(&pose1.to_body(&along))));
-        h
-    }
-}
-
-/// Scalar product of a direction of each body: c = (R₀ a)·(R₁ b).
-#[derive(Clone, Debug)]
-pub struct DirectionProduct {
-    /// The bodies.
-    pub bodies: [BodyRef; 2],
-    /// a and b, each in its body's axes.
-    pub directions: [Vec3; 2],
-}
-
-impl DirectionProduct {
-    #[inline]
-    fn value(&self, poses: &mut SpatialPoses) -> (f64, SpatialGradient) {
-        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
-        let [a, b] = &self.directions;
-        let (turned_a, turned_b) = (pose0.to_ground(a), pose1.to_ground(b));
-        let mut g = [0.0; 12];
-        put(&mut g, PHI0, &a.cross(&pose0.to_body(&turned_b)));
-        put(&mut g, PHI1, &b.cross(&pose1.to_body(&turned_a)));
-        (turned_a.dot(&turned_b), g)
-    }
-
-    /// c without its gradient.
-    #[inline]
-    fn value_only(&self, poses: &mut SpatialPoses) -> f64 {
-        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
-        let [a, b] = &self.directions;
-        pose0.to_ground(a).dot(&pose1.to_ground(b))
-    }
-
-    /// Ä·B + 2 Ȧ·Ḃ + A·B̈
-    #[inline]
-    fn curvature(&self, poses: &mut SpatialPoses, v: &SpatialGradient) -> f64 {
-        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
-        let [a, b] = &self.directions;
-        let (w0, w1) = (block(v, PHI0), block(v, PHI1));
-        let (a_dot, b_dot) = (w0.cross(a), w1.cross(b));
-        pose0.to_ground(&w0.cross(&a_dot)).dot(&pose1.to_ground(b))
-            + 2.0 * pose0.to_ground(&a_dot).dot(&pose1.to_ground(&b_dot))
-            + pose0.to_ground(a).dot(&pose1.to_ground(&w1.cross(&b_dot)))
-    }
-
-    fn hessian(&self, poses: &mut SpatialPoses) -> SpatialHessian {
-        let (pose0, pose1) = (poses.get(self.bodies[0]), poses.get(self.bodies[1]));
-        let [a, b] = &self.directions;
-        let seen_from_0 = pose0.to_body(&pose1.to_ground(b));
-        let seen_from_1 = pose1.to_body(&pose0.to_ground(a));
-        let (a, b) = (cross(a), cross(b));
-        let mut h = [[0.0; 12]; 12];
-        put_block(&mut h, PHI0, PHI0, &(a * cross(&seen_from_0)));
-        put_block(&mut h, PHI1, PHI1, &(b * cross(&seen_from_1)));
-        let mixed = -a * pose0.rotation.transpose() * pose1.rotation * b;
-        put_block(&mut h, PHI0, PHI1, &mixed);
-        put_block(&mut h, PHI1, PHI0, &mixed.transpose());
         h
     }
 }

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::super::build::ForceBuilder;
-use super::super::friction::Friction;
+use super::super::friction::{Friction, speeds};
 use super::super::group::ForceGroup;
-use super::super::rigid_contact::RigidContactGeometry;
+use super::super::rigid_contact::UnilateralConstraint;
+use super::super::rigid_contact_geometry::RigidContactGeometry;
+use super::super::rigid_friction::SetValuedFriction;
 use super::super::{ForceElement, ForceGeometry};
+use super::slip::{SlipDirection, SlipGeometry};
 use super::surface::ContactSurface;
 use super::{Contact, NormalForce, outline};
 use crate::error::{Error, Result};
@@ -55,12 +58,15 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
     }
 
     fn contact_friction(&self, contact: &ContactDefinition) -> Option<Friction> {
-        contact.friction.map(|f| Friction {
-            kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
-            r#static: self.number(ForceNumber::Static, f.r#static),
-            stiction_velocity: f.stiction_velocity,
-            stribeck_velocity: f.stribeck_velocity,
-            viscous: DrivenValue::Constant(f.viscous),
+        contact.friction.map(|f| {
+            let (stiction_velocity, stribeck_velocity) = speeds(&f);
+            Friction {
+                kinetic: self.number(ForceNumber::Kinetic, f.kinetic),
+                r#static: self.number(ForceNumber::Static, f.r#static),
+                stiction_velocity,
+                stribeck_velocity,
+                viscous: DrivenValue::Constant(f.viscous),
+            }
         })
     }
 
@@ -113,11 +119,22 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
                 self.constraints,
                 self.slots,
             );
+            let set_valued = (friction.filter(Friction::is_set_valued)).map(|friction| {
+                let geometry = SlipGeometry {
+                    bodies,
+                    surface: surface.clone(),
+                    center: offsets[1],
+                    radius: contact.radius,
+                    axes: None,
+                };
+                self.set_valued(geometry, friction, &constraint)
+            });
             constraint.contact = Some(RigidContactGeometry {
                 surface,
                 center: offsets[1],
                 radius: contact.radius,
                 friction,
+                set_valued,
             });
             if friction.is_some() {
                 constraint.friction_slots = Some(self.slots.body_pair(bodies, |_, _| true));
@@ -137,6 +154,29 @@ impl<W: ForceGeometry<N>, const N: usize> ForceBuilder<'_, '_, W, N> {
             group.push(Arc::new(constraint), &self.force.name);
         }
         Ok(Arc::new(group))
+    }
+
+    /// Returns what set-valued friction needs, with its constraints.
+    fn set_valued(
+        &mut self,
+        geometry: SlipGeometry,
+        friction: Friction,
+        constraint: &UnilateralConstraint<W, N>,
+    ) -> SetValuedFriction {
+        let frames = W::frames_at_rest(&mut W::poses(self.context.q), geometry.bodies);
+        let geometry = geometry.with_axes(W::DIMENSION, &frames);
+        let row = |axis: usize| {
+            let geometry = geometry.clone();
+            let coordinate = W::slip(SlipDirection { geometry, axis });
+            (self.constraints).push(&coordinate, 0.0, &self.force.name, self.slots)
+        };
+        SetValuedFriction {
+            rows: (0..W::DIMENSION - 1).map(row).collect(),
+            geometry,
+            friction,
+            rest_speed: self.context.slip_rest_speed(),
+            tolerance: constraint.tensile_tolerance,
+        }
     }
 
     /// Returns the coordinate c between the centre of the sphere on the second body and a surface, and its value at contact.

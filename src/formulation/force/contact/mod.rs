@@ -12,7 +12,9 @@
 
 mod build;
 pub mod curvature;
+pub mod friction_mode;
 pub mod outline;
+pub mod slip;
 pub mod surface;
 
 use super::body_frame::BodyFrame;

@@ -65,7 +65,7 @@ pub(super) const CONTACT: KeyGroup = KeyGroup {
                 REST_SPEED,
                 RESTITUTION_LAW,
                 Key::new("friction", KeyKind::Table(&FRICTION), "", "none",
-                    "{ kinetic = .., stiction_velocity = .. }"),
+                    "{ kinetic = .. }; compliant contacts need stiction_velocity"),
             ],
         ],
     )
@@ -126,7 +126,7 @@ pub(super) fn contact(reader: &ForceReader) -> Result<Element> {
         law,
         friction: table
             .table("friction")?
-            .map(|own| friction(&own))
+            .map(|own| friction(&own, matches!(law, ContactLaw::Rigid(_))))
             .transpose()?,
     });
     let points = [first, table.vector("point")?.unwrap_or_default()];

@@ -28,18 +28,17 @@ pub(in crate::model::file) const FRICTION: [Key; 5] = [
     Key::new("kinetic", NON_NEGATIVE, "N or N.m, contacts 1", REQUIRED,
         "kinetic level; in contacts the coefficient of friction"),
     Key::new("static", NON_NEGATIVE, "N or N.m, contacts 1", "kinetic", "static level"),
-    Key::new("stiction_velocity", POSITIVE, "m/s or rad/s", REQUIRED,
-        "below this speed the bodies creep instead of sticking"),
-    Key::new("stribeck_velocity", POSITIVE, "m/s or rad/s", "10 stiction_velocity",
+    Key::new("stiction_velocity", POSITIVE, "m/s or rad/s", "none in rigid contacts: set-valued",
+        "regularised: below this speed the bodies creep instead of sticking"),
+    Key::new("stribeck_velocity", POSITIVE, "m/s or rad/s", "10 stiction_velocity; 0 without it",
         "speed of the transition from the static to the kinetic level"),
     Key::new("viscous", NON_NEGATIVE, "N.s/m or N.m.s/rad, contacts s/m", "0", "viscous coefficient"),
 ];
 
-/// Default of `stribeck_velocity` over `stiction_velocity`.
-const STRIBECK: f64 = 10.0;
-
 /// `{ kinetic = .., static = .., stiction_velocity = .., stribeck_velocity = .., viscous = .. }`
-pub(super) fn friction(table: &TableReader) -> Result<FrictionDefinition> {
+///
+/// Without a stiction velocity the bodies stick, if they `may_stick`.
+pub(super) fn friction(table: &TableReader, may_stick: bool) -> Result<FrictionDefinition> {
     table.keys_among(&FRICTION);
     let kinetic = table.needed_number("kinetic", Range::NonNegative)?;
     let r#static = table
@@ -52,13 +51,15 @@ pub(super) fn friction(table: &TableReader) -> Result<FrictionDefinition> {
         );
         return Err(table.refuse_value("static", message));
     }
-    let stiction_velocity = table.needed_number("stiction_velocity", Range::Positive)?;
     Ok(FrictionDefinition {
         kinetic,
         r#static,
-        stiction_velocity,
-        stribeck_velocity: (table.number("stribeck_velocity", Range::Positive)?)
-            .unwrap_or(STRIBECK * stiction_velocity),
+        stiction_velocity: if may_stick {
+            table.number("stiction_velocity", Range::Positive)?
+        } else {
+            Some(table.needed_number("stiction_velocity", Range::Positive)?)
+        },
+        stribeck_velocity: table.number("stribeck_velocity", Range::Positive)?,
         viscous: table.number("viscous", Range::NonNegative)?.unwrap_or(0.0),
     })
 }
@@ -83,7 +84,7 @@ pub(in crate::model::file) fn frictions(
     }
     if count == 1 {
         let own = table.table("friction")?.expect("the key is there");
-        return Ok(vec![Some(friction(&own)?)]);
+        return Ok(vec![Some(friction(&own, false)?)]);
     }
     let single =
         (table.get("friction")).is_some_and(|e| matches!(e.node.value, NodeValue::Table(_)));
@@ -98,7 +99,7 @@ pub(in crate::model::file) fn frictions(
             if own.is_empty() {
                 Ok(None)
             } else {
-                friction(own).map(Some)
+                friction(own, false).map(Some)
             }
         })
         .collect()
