@@ -30,7 +30,14 @@ pub(in crate::integrator) struct EventDetector {
     ahead: LookAhead,
     /// Largest next step that the rotations of the last one allow (s).
     pub step_limit: f64,
+    /// Part of the trial up to which each event was seen to graze φ = 0.
+    grazed: Vec<f64>,
 }
+
+/// Crossings of a trial that turn out to be none, after which the dense output of so long a step is not believed and a
+/// shorter one is taken.
+/// Each costs up to a dozen repeats.
+const MOST_GRAZES: u32 = 8;
 
 /// The point a little later at which φ is evaluated.
 struct LookAhead {
@@ -72,6 +79,7 @@ impl EventDetector {
             crossings: Vec::with_capacity(size.ne),
             crossings_in: vec![0; size.modes],
             step_limit: f64::INFINITY,
+            grazed: vec![0.0; size.ne],
             motion_law_changes: false,
             ahead: LookAhead {
                 w: vec![0.0; nv],
@@ -171,8 +179,9 @@ impl Integrator {
     ) -> Result<Location> {
         self.evaluate_end(p);
         let full = (self.trial.h, self.trial.t);
-        let mut grazed = None;
-        while let Some(predicted) = self.first_crossing(p, s, grazed) {
+        self.events.grazed.fill(0.0);
+        let mut grazes = 0;
+        while let Some(predicted) = self.first_crossing(p, s) {
             let accuracy = self.location_accuracy(p, s, predicted.root);
             let after = predicted.interval[1] * full.0;
             let mut bracket = Bracket {
@@ -199,8 +208,14 @@ impl Integrator {
                     }
                     self.evaluate_end(p);
                     if !bracket.seen {
-                        grazed = Some((predicted.event, predicted.interval[1]));
-                        continue;
+                        self.events.grazed[predicted.event] = predicted.interval[1];
+                        grazes += 1;
+                        match repeated {
+                            _ if grazes < MOST_GRAZES => continue,
+                            Repeated::Tested => return Ok(Location::Inaccurate(full.0)),
+                            // No shorter step is better, and no trial has ended behind a crossing.
+                            Repeated::Untested => return Ok(Location::Found(None)),
+                        }
                     }
                 }
             }
@@ -225,12 +240,7 @@ impl Integrator {
     }
 
     /// First crossing on the dense output of the trial.
-    fn first_crossing(
-        &mut self,
-        p: &Problem,
-        s: &State,
-        ignored: Option<(usize, f64)>,
-    ) -> Option<PredictedCrossing> {
+    fn first_crossing(&mut self, p: &Problem, s: &State) -> Option<PredictedCrossing> {
         let Self {
             work,
             trial,
@@ -243,10 +253,11 @@ impl Integrator {
             rate,
             search,
             crossings,
+            grazed,
             ..
         } = events;
         let ends = [(&*phi[0], &*rate[0]), (&*phi[1], &*rate[1])];
-        search.first(work, p, (s, trial), ends, crossings, ignored)
+        search.first(work, p, (s, trial), ends, crossings, grazed)
     }
 
     /// Shortens the trial until its rotations are below a quarter turn, for which its polynomial is good.

@@ -168,8 +168,8 @@ impl CrossingSearch {
         self.dense.rotates_too_far(p, step)
     }
 
-    /// First crossing of the step from `s` to the trial, with φ and its rate at both ends and the crossings that count. The event `ignored.0` is not
-    /// looked for up to the part `ignored.1` of the step.
+    /// First crossing of the step from `s` to the trial, with φ and its rate at both ends and the crossings that count. Event i is not
+    /// looked for up to the part `grazed[i]` of the step.
     pub fn first(
         &mut self,
         work: &mut Workspace,
@@ -177,7 +177,7 @@ impl CrossingSearch {
         step: (&State, &Trial),
         ends: [(&[f64], &[f64]); 2],
         crossings: &[Crossing],
-        ignored: Option<(usize, f64)>,
+        grazed: &[f64],
     ) -> Option<PredictedCrossing> {
         let (s, y) = step;
         self.crossings.copy_from_slice(crossings);
@@ -201,9 +201,7 @@ impl CrossingSearch {
             .second_derivative_bounds(work, p, step, &mut self.scratch, &mut self.bounds);
         let (mut top, mut looks) = (1, 0);
         while top > 0 {
-            let skip = |i: usize, end: f64| {
-                ignored.is_some_and(|(event, until)| i == event && end <= until)
-            };
+            let skip = |i: usize, end: f64| end <= grazed[i];
             let here = self.looks[top].at;
             let open = |i: usize| !skip(i, here) && !self.excluded(i, y.h, top);
             if !(0..self.bounds.len()).any(open) {
