@@ -134,6 +134,14 @@ type = "gimbal"
 bodies = ["a", "b"]
 at = [{ point = [0, 0, 0], axes = [[2, 0, 0], [0, 0, 1], [0, 1, 0]] }, { point = [1, 0, 0], axes = [[0, 1, 0], [1, 0, 0], [0, 0, 1]] }]
 armature = [0.1, 0.2, 0.3]
+[[joint]]
+name = "gantry"
+type = "cartesian"
+bodies = ["a", "c"]
+point = [0, 0, 0]
+axis = [0, 0, 4]
+across = [0, 3, 1]
+position = [1, 2, 3]
 [[motion]]
 name = "steady"
 joint = "pin"
@@ -268,6 +276,13 @@ fn joints_of_every_kind_are_read_as_written() {
     assert_eq!(frames(hip)[0].axis, [1.0, 0.0, 0.0]);
     assert_eq!(frames(hip)[1].reference_direction, [1.0, 0.0, 0.0]);
     assert_eq!(hip.armature, [0.1, 0.2, 0.3]);
+    let gantry = joint(&model, "gantry");
+    assert_eq!(gantry.position, [1.0, 2.0, 3.0]);
+    assert_eq!(frames(gantry)[0].axis, [0.0, 0.0, 1.0]);
+    assert!(near(
+        &frames(gantry)[0].reference_direction,
+        &[0.0, 1.0, 0.0]
+    ));
     let [first, second] = frames(joint(&model, "weld"));
     assert_eq!(first.axis, [0.0, 1.0, 0.0]);
     assert!(
