@@ -21,6 +21,9 @@ const DOUBTFUL_PIVOT: f64 = 1e-8;
 const DOUBTFUL_SKEW: f64 = 0.05;
 /// Contraction of the refinement above which the symmetric factor fails that test.
 const SLOW_CONTRACTION: f64 = 0.5;
+/// Mass over the largest one below which a coordinate is light. It counts as massless where a constraint has a pivot below this, too:
+/// there its inverse mass hides those of other coordinates.
+const LIGHT: f64 = 1e-10;
 /// Tolerance and limit of the refinement in that test.
 const TRIAL_TOLERANCE: f64 = 1e-8;
 const TRIAL_LIMIT: usize = 3;
@@ -69,6 +72,10 @@ pub struct Factorization {
     relative_pivot: Vec<f64>,
     /// Squared scale of each unknown, 1 / |S_ii| and 1 / (G diag(S)⁻¹ Gᵀ + E)_kk.
     pub(super) weight: Vec<f64>,
+    /// Whether a coordinate with a mass below [`LIGHT`] of the largest one exists.
+    has_light: bool,
+    /// Whether the weights are those with light coordinates as massless ones.
+    light_is_massless: bool,
     /// Their square roots, for LU.
     pub(super) scale: Vec<f64>,
     /// Workspace of the back-substitution.
@@ -111,6 +118,8 @@ impl Factorization {
             all_active: true,
             relative_pivot: vec![f64::INFINITY; nc],
             weight: vec![1.0; n],
+            has_light: false,
+            light_is_massless: false,
             scale: vec![1.0; n],
             y: vec![0.0; n],
             rhs: vec![0.0; n],
@@ -121,15 +130,21 @@ impl Factorization {
 
     /// Factors `m`. After an error the factor must not be used.
     ///
-    /// Sparse: LDLᵀ of the symmetric part; LU of the complete matrix if a coordinate has no usable pivot, or if S is so
-    /// unsymmetric that refinement does not at least halve the residual in a test. The choice depends on `m` alone.
+    /// Sparse: LDLᵀ of the symmetric part; LU of the complete matrix if a coordinate has no usable pivot, if S is so
+    /// unsymmetric that refinement does not at least halve the residual in a test, or if the pivot of a constraint is tiny
+    /// beside a light coordinate. The choice depends on `m` alone.
+    ///
+    /// W = G S⁻¹ Gᵀ of two constraints on one coordinate of mass m → 0 is that of two parallel ones: all but 1 / m is lost in
+    /// rounding. Such a pivot says nothing about dependence, and in the norm 1 / m hides the residual of both constraints. LU with
+    /// the coordinate counted as massless keeps them.
     pub fn factor(
         &mut self,
         sparsity: &SaddleSparsity,
         m: &SaddleMatrix,
     ) -> Result<Pivots, SingularPivot> {
         self.set_active(m);
-        self.compute_weights(sparsity, m)?;
+        self.light_is_massless = false;
+        self.compute_weights(sparsity, m, sparsity.massless_threshold())?;
         match &sparsity.sparse {
             None => self.factor_dense(sparsity, m),
             Some(sparse) => match self.factor_symmetric(sparsity, sparse, m) {
@@ -146,7 +161,7 @@ impl Factorization {
         m: &SaddleMatrix,
     ) -> Result<Pivots, SingularPivot> {
         self.set_active(m);
-        self.compute_weights(sparsity, m)?;
+        self.count_light_as_massless(sparsity, m)?;
         match &sparsity.sparse {
             None => self.factor_dense_pivoted(sparsity, m),
             Some(sparse) => self.factor_lu(sparsity, sparse, m),
@@ -180,15 +195,22 @@ impl Factorization {
                 -1.0
             };
         }
-        let report = ldl
-            .factor(
-                &sparse.symbolic,
-                &self.active,
-                &m.values,
-                &self.scale,
-                &mut self.y,
-            )
-            .ok()?;
+        let report = ldl.factor(
+            &sparse.symbolic,
+            &self.active,
+            &m.values,
+            &self.scale,
+            &mut self.y,
+        );
+        let report = match report {
+            Ok(report) if !self.has_light || !hides_constraint(&self.y[nv..], &self.active) => {
+                report
+            }
+            _ => {
+                self.count_light_as_massless(sparsity, m).ok()?;
+                return None;
+            }
+        };
         *pivoted = false;
         self.relative_pivot.copy_from_slice(&self.y[nv..]);
         let doubtful =
@@ -275,11 +297,32 @@ impl Factorization {
         Ok(self.pivots(0, true))
     }
 
-    /// Sets the weights of the norm. The error is the first row that is not finite.
+    /// Sets the weights with light coordinates as massless ones, for LU: it compares rows.
+    fn count_light_as_massless(
+        &mut self,
+        sparsity: &SaddleSparsity,
+        m: &SaddleMatrix,
+    ) -> Result<(), SingularPivot> {
+        let mut threshold = sparsity.massless_threshold();
+        self.light_is_massless = sparsity.nc() > 0;
+        if self.light_is_massless {
+            threshold = threshold.max(LIGHT);
+        }
+        self.compute_weights(sparsity, m, threshold)
+    }
+
+    /// Whether light coordinates count as massless in the last factorisation.
+    pub fn light_is_massless(&self) -> bool {
+        self.light_is_massless && self.has_light
+    }
+
+    /// Sets the weights of the norm; masses below `threshold` of the largest one count as none. The error is the first row that is
+    /// not finite.
     fn compute_weights(
         &mut self,
         sparsity: &SaddleSparsity,
         m: &SaddleMatrix,
+        threshold: f64,
     ) -> Result<(), SingularPivot> {
         let (nv, nc) = (sparsity.nv(), sparsity.nc());
         let (mut sum, mut count) = (0.0, 0usize);
@@ -292,9 +335,11 @@ impl Factorization {
         let mass =
             |i: usize| tangent[sparsity.diagonal[i] as usize].abs() / sparsity.squared_length(i);
         let largest = (0..nv).fold(0.0_f64, |m, i| m.max(mass(i)));
-        let smallest = sparsity.massless_threshold() * largest;
+        let smallest = threshold * largest;
+        self.has_light = false;
         for i in 0..nv {
             let mass = mass(i);
+            self.has_light |= mass > 0.0 && mass <= LIGHT * largest;
             self.weight[i] = 0.0;
             if mass > smallest {
                 self.weight[i] = 1.0 / (mass * sparsity.squared_length(i));
@@ -340,8 +385,15 @@ impl Factorization {
         self.compute_scale();
         let lu = assembled(&mut self.factors, sparsity, m, &self.scale);
         match lu.factor_saddle_point(sparsity.nv(), &mut self.relative_pivot) {
-            Some(corrected) => Ok(self.pivots(corrected, false)),
-            None => self.factor_dense_pivoted(sparsity, m),
+            Some(corrected)
+                if !self.has_light || !hides_constraint(&self.relative_pivot, &self.active) =>
+            {
+                Ok(self.pivots(corrected, false))
+            }
+            _ => {
+                self.count_light_as_massless(sparsity, m)?;
+                self.factor_dense_pivoted(sparsity, m)
+            }
         }
     }
 
@@ -387,6 +439,11 @@ impl Factorization {
     pub fn matches_active_set(&self, m: &SaddleMatrix) -> bool {
         self.active == m.active()
     }
+}
+
+/// Whether the relative pivot of an active constraint is as small as the mass of a light coordinate.
+fn hides_constraint(pivots: &[f64], active: &[bool]) -> bool {
+    pivots.iter().zip(active).any(|(p, on)| *on && *p < LIGHT)
 }
 
 /// The dense LU, filled with the scaled matrix; the row of an inactive constraint is −1 on the diagonal.

@@ -86,7 +86,8 @@ impl SaddlePoint {
     /// Pivot of a constraint in the last factorisation: the squared sine of the angle between its gradient and those before it.
     pub(super) fn pivot(&self, row: usize) -> f64 {
         let pivot = self.factor.constraint_pivots()[row];
-        if self.massless {
+        // The pivots of LU with such coordinates as massless ones are free of their masses.
+        if self.massless && !self.factor.light_is_massless() {
             pivot * self.massless_scaling[row]
         } else {
             pivot

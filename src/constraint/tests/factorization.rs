@@ -338,6 +338,37 @@ fn a_massless_coordinate_held_by_a_constraint_is_solved() {
 }
 
 #[test]
+fn constraints_on_a_light_coordinate_hide_no_others() {
+    // x0 + x1 = 1, x0 + 2 x2 = 1 with masses m, 1, 3 and the force 1 on x1: for m → 0 the constraints are parallel in W.
+    for light in [1e-34, 1e-25, 1e-19, 1e-17, 1e-14, 1e-11, 1e-8] {
+        for backend in BOTH {
+            let sample = Sample {
+                nv: 3,
+                nc: 2,
+                tangent: vec![(0, 0), (1, 1), (2, 2)],
+                s: vec![light, 1.0, 3.0],
+                jacobian: vec![(0, 0), (0, 1), (1, 0), (1, 2)],
+                g: vec![1.0, 1.0, 1.0, 2.0],
+            };
+            let mut c = case(&sample, backend);
+            // E that sees the light coordinate with a small mass.
+            let seen = [1e-3, 1.0, 3.0];
+            c.m.regularise(&c.sparsity, &seen, 1e-10);
+            c.factor.factor(&c.sparsity, &c.m).unwrap();
+            let mut y = [0.0, 1.0, 0.0, 1.0, 1.0];
+            let (x, l) = y.split_at_mut(3);
+            let options = RefinementOptions::exact(1e-13, 12);
+            c.factor.solve_refined(&c.sparsity, &c.m, options, x, l);
+            // Least ½ m (1 − x1)² + ½ x1² + ½ 3 (x1 / 2)² − x1, as x0 = 1 − x1 and x2 = x1 / 2.
+            let x1 = (1.0 + light) / (1.0 + 0.75 + light);
+            let exact = [1.0 - x1, x1, 0.5 * x1];
+            let error = largest_difference(x, &exact);
+            assert!(error < 1e-10, "{backend:?} {light:e}: {x:?} {exact:?}");
+        }
+    }
+}
+
+#[test]
 fn a_free_coordinate_without_mass_is_named() {
     for backend in BOTH {
         for bodies in [2, 5, 30] {
