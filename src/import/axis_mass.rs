@@ -113,13 +113,10 @@ pub fn share(
         }
         given.is_none()
     });
-    // Coordinates of bodies that have no inertia about an axis do not go with armatures.
-    let mut joints = links.iter().flat_map(|link| &link.joints);
-    let is_thin = !comments.is_empty() && joints.any(|joint| joint.armature > 0.0);
     for (k, words) in comments {
         links[k].comment += &words;
     }
-    if is_thin || !waiting.is_empty() {
+    if !waiting.is_empty() {
         // Where joint coordinates are the unknowns, bodies without mass add nothing.
         draft.model.solver.formulation = FormulationName::Relative;
     }
