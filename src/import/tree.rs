@@ -329,11 +329,7 @@ fn add_joints(
     };
     let drawn = parent_at.then(&link.placement);
     let (kind, indices) = combined(&link.joints).expect("readers split other combinations");
-    let names: Vec<&str> = link
-        .joints
-        .iter()
-        .map(|joint| joint.name.as_str())
-        .collect();
+    let names: Vec<&str> = link.joints.iter().map(|j| j.name.as_str()).collect();
     let first = &link.joints[0];
     let name = draft.element_name("joint", &names.join("_"), Some(first.position));
     let comments: Vec<&str> = link.joints.iter().map(|j| j.comment.as_str()).collect();

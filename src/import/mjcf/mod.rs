@@ -148,13 +148,8 @@ pub fn read(
     };
     add_actions(&settings, &defaults, (root, &tree), &controls, &mut draft)?;
     let contacts = contacts.filter(|_| !settings.is_off("contact"));
-    contact::add(
-        &settings,
-        &defaults,
-        &contacts.unwrap_or_default(),
-        &tree,
-        &mut draft,
-    )?;
+    let contacts = contacts.unwrap_or_default();
+    contact::add(&settings, &defaults, &contacts, &tree, &mut draft)?;
     for coordinate in tree.map.coordinates.iter().flatten().flatten() {
         // Of what is driven from outside, the inputs say where it is.
         if !driven.contains(&coordinate.coordinate) {
