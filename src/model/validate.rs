@@ -53,19 +53,26 @@ impl Range {
 
     /// Refuses a value given through the API; `name` is called only then.
     pub fn check(self, name: impl FnOnce() -> String, value: f64) -> Result<()> {
-        if self.accepts(value) {
-            Ok(())
-        } else if value.is_finite() {
-            Err(Error::Argument {
-                name: name(),
+        match self.accepts(value) {
+            true => Ok(()),
+            false => Err(self.refusal(name(), value)),
+        }
+    }
+
+    /// The error for a value that is not in the range. Apart from `check`, which exists once for each kind of name.
+    #[cold]
+    fn refusal(self, name: String, value: f64) -> Error {
+        if value.is_finite() {
+            Error::Argument {
+                name,
                 value: format!("{value:?}"),
                 expected: self.words().to_owned(),
-            })
+            }
         } else {
-            Err(Error::NotFinite {
-                name: name(),
+            Error::NotFinite {
+                name,
                 value: value.to_string(),
-            })
+            }
         }
     }
 }

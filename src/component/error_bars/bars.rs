@@ -11,7 +11,7 @@
 //! An energy is relative to the largest kinetic energy so far, if that is more: a sum that is conserved has no range.
 //!
 //! u is the sum of the local errors of the steps that both runs took alike, which the difference cannot show: a host with short
-//! communication steps cuts both to the same length. r is rounding, where the runs agree in all digits. Bar and scale never shrink.
+//! communication steps cuts both to the same length. r is rounding, where the runs differ in the last digits only. Bar and scale never shrink.
 
 use super::events::EventMatching;
 
@@ -193,7 +193,14 @@ impl ErrorBars {
         if self.stopped() {
             return f64::INFINITY;
         }
-        SAFETY * self.outputs[i].difference + (self.unseen + ROUNDING) * self.scale(i)
+        let difference = self.outputs[i].difference;
+        // At the start, and where nothing moves, both runs have the same bits.
+        let rounding = if difference > 0.0 { ROUNDING } else { 0.0 };
+        let unseen = self.unseen + rounding;
+        match unseen > 0.0 {
+            true => SAFETY * difference + unseen * self.scale(i),
+            false => SAFETY * difference,
+        }
     }
 
     /// The scale of output `i`: its range so far, with a floor for constant ones.
