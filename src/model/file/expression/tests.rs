@@ -115,7 +115,7 @@ fn a_file_with_expressions_means_what_its_numbers_mean() {
     (body.inertia, body.mass) = (expected.inertia, expected.mass);
     let speed = |model: &mut Model| {
         let friction = model.joints[0].friction[0].as_mut().unwrap();
-        std::mem::replace(&mut friction.stiction_velocity, Some(1.0)).unwrap()
+        friction.stiction_velocity.replace(1.0).unwrap()
     };
     let mut plain = plain;
     let (a, b) = (speed(&mut plain), speed(&mut written));
