@@ -23,6 +23,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     exit 77
 fi
 
+# A little less is inlined than by default (225): with the whole library in view that is what makes it larger than 5 MB.
+export RUSTFLAGS="${RUSTFLAGS:-} -Cllvm-args=--inline-threshold=150"
 maturin build --profile dist --strip --manifest-path python/Cargo.toml --zig --target "$triple" --compatibility manylinux2014 --out "$out"
 packaging/portable_library.sh target/portable "${CARGO_TARGET_DIR:-target}/$triple/dist/deps/libbiela.so"
 
