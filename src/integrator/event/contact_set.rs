@@ -13,7 +13,7 @@
 use super::super::Integrator;
 use super::super::state::{EventMemory, State, Statistics};
 use super::super::trial::StepFailure;
-use super::super::workspace::{PhasePoint, Problem};
+use super::super::workspace::{PhasePoint, Problem, Workspace};
 use super::complementarity::ComplementarityProblem;
 use super::crossing::is_beyond;
 use super::dot;
@@ -29,7 +29,7 @@ const DIFFERENCE_WIDTH: f64 = 1e-4;
 /// Acceleration that is rounding, over the sum of its terms: a contact force below it is none.
 pub(super) const ROUNDING: f64 = 1e-7;
 /// Residual of the solves with A, relative.
-pub(super) const SOLVED: f64 = 1e-12;
+const SOLVED: f64 = 1e-12;
 
 /// Memory for the contacts of one instant.
 #[derive(Default)]
@@ -57,6 +57,21 @@ pub(in crate::integrator) struct ContactSet {
     pub(super) active: [Vec<bool>; 2],
     pub(super) modes: Vec<i32>,
     pub(super) modes_of_one: Vec<i32>,
+}
+
+impl ImpactSolver {
+    /// Accelerations along n_i by unit forces w_j, W_ij = n_i·A⁻¹w_j; A is factorised in the mass matrix. The columns A⁻¹w_j replace w_j.
+    pub(super) fn response(&mut self, work: &mut Workspace, count: usize, matrix: &mut [f64]) {
+        for j in 0..count {
+            self.l.fill(0.0);
+            let w = &mut self.w[j];
+            work.mass_matrix
+                .solve_exact(&work.sparsity, SOLVED, w, &mut self.l, &mut work.counts);
+            for i in 0..count {
+                matrix[i * count + j] = dot(&self.n[i], w);
+            }
+        }
+    }
 }
 
 impl ContactSet {
@@ -351,18 +366,6 @@ impl Integrator {
             impacts,
             ..
         } = self;
-        for j in 0..count {
-            impacts.l.fill(0.0);
-            work.mass_matrix.solve_exact(
-                &work.sparsity,
-                SOLVED,
-                &mut impacts.w[j],
-                &mut impacts.l,
-                &mut work.counts,
-            );
-            for i in 0..count {
-                contact_set.problem.matrix[i * count + j] = dot(&impacts.n[i], &impacts.w[j]);
-            }
-        }
+        impacts.response(work, count, &mut contact_set.problem.matrix);
     }
 }

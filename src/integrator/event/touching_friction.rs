@@ -4,7 +4,7 @@ use super::super::Integrator;
 use super::super::state::State;
 use super::super::workspace::Problem;
 use super::cone_problem::ConeDirection;
-use super::contact_set::{ContactSet, RATE_ROUNDING, SOLVED};
+use super::contact_set::{ContactSet, RATE_ROUNDING};
 use super::dot;
 use super::friction_decision::{COMPLIANCE, FrictionDecision, TouchingFriction};
 use super::impact::ImpactSolver;
@@ -144,20 +144,7 @@ impl Integrator {
             }
         }
         let n = decision.problem.directions.len();
-        let (work, impacts) = (&mut self.work, &mut self.impacts);
-        for j in 0..n {
-            impacts.l.fill(0.0);
-            work.mass_matrix.solve_exact(
-                &work.sparsity,
-                SOLVED,
-                &mut impacts.w[j],
-                &mut impacts.l,
-                &mut work.counts,
-            );
-            for i in 0..n {
-                decision.matrix[i * n + j] = dot(&impacts.n[i], &impacts.w[j]);
-            }
-        }
+        (self.impacts).response(&mut self.work, n, &mut decision.matrix);
         decision.compliant[..n * n].copy_from_slice(&decision.matrix[..n * n]);
         for i in 0..n {
             decision.compliant[i * n + i] *= 1.0 + COMPLIANCE;
