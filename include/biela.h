@@ -1229,7 +1229,7 @@ biela_status biela_statistics(biela_instance *instance,
 
 /**
  * Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, a hundred times looser, goes along, and every
- * output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted anew: error bars come
+ * output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted again: error bars come
  * behind inputs, outputs and parameters. The values of all other variables keep their bits.
  *
  * # Safety

@@ -474,13 +474,13 @@ class System(Instance):
         def call(_user, point, event, modes, reaction):
             def action():
                 changed = modes[:counts["modes"]] if counts["modes"] else []
-                blow = fire(_At(point[0], counts), event, changed)
+                impact = fire(_At(point[0], counts), event, changed)
                 for i, mode in enumerate(changed):
                     modes[i] = mode
-                if blow is not None:
+                if impact is not None:
                     told = reaction[0]
-                    told.kind, told.restitution, told.slowest = 1, blow[0], blow[1]
-                    for i, value in enumerate(blow[2]):
+                    told.kind, told.restitution, told.slowest = 1, impact[0], impact[1]
+                    for i, value in enumerate(impact[2]):
                         told.gradient[i] = value
             return self._guarded(action)
         return call

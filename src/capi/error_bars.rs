@@ -6,7 +6,7 @@ use super::status::biela_status;
 use crate::ffi::pointer;
 
 /// Turns error bars on, as `error_bars = true` in `[solver]` does: a companion run, a hundred times looser, goes along, and every
-/// output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted anew: error bars come
+/// output gets a variable `<output>.error`. Legal before `biela_initialize`. Variables are then counted again: error bars come
 /// behind inputs, outputs and parameters. The values of all other variables keep their bits.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! Sorting of lists that are made once: of a model, a message, a spectrum.
 //!
-//! The sort of the standard library is compiled anew for every type and every comparison, 8 kB each time. Here it is compiled once,
+//! The sort of the standard library is compiled again for every type and every comparison, 8 kB each time. Here it is compiled once,
 //! for indices, and the list is brought into their order.
 
 use std::cmp::Ordering;

@@ -285,7 +285,7 @@ fn slack(stiffness: f64, [low, high]: [f64; 2]) -> Curve {
 }
 
 /// Limits are rigid and friction is regularised, as in joints.
-fn approximate(defaults: &DefaultClasses, node: XmlNode, limited: bool, rubs: bool) {
+fn approximate(defaults: &DefaultClasses, node: XmlNode, limited: bool, has_friction: bool) {
     let how = [
         (
             limited,
@@ -293,7 +293,7 @@ fn approximate(defaults: &DefaultClasses, node: XmlNode, limited: bool, rubs: bo
             "a rigid stop without rebound, not the soft constraint of MuJoCo",
         ),
         (
-            rubs,
+            has_friction,
             "frictionloss",
             "dry friction, regularised at low speed",
         ),
