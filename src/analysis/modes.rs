@@ -168,14 +168,24 @@ impl IntegralStates {
     }
 }
 
-/// The matrix of first order of (x, ẋᵢ/ωᵢ, I/σ) in the unit of time 1/ω. σ of an integral makes the acceleration that it causes ω².
+/// Units of a matrix of first order.
+struct Units {
+    /// ωᵢ
+    own: Vec<f64>,
+    /// ω
+    omega: f64,
+    /// σ of each integral: makes the acceleration that it causes ω².
+    sigma: Vec<f64>,
+}
+
+/// The matrix of first order of (x, ẋᵢ/ωᵢ, I/σ) in the unit of time 1/ω.
 fn first_order(
     k: &DMatrix<f64>,
     c: &DMatrix<f64>,
     integrals: &IntegralStates,
-    (own, omega): (&[f64], f64),
+    Units { own, omega, sigma }: &Units,
 ) -> DMatrix<f64> {
-    let (n, m) = (k.nrows(), integrals.count());
+    let (n, m, omega) = (k.nrows(), integrals.count(), *omega);
     let mut a = DMatrix::zeros(2 * n + m, 2 * n + m);
     for i in 0..n {
         a[(i, n + i)] = own[i] / omega;
@@ -184,19 +194,15 @@ fn first_order(
             a[(n + i, n + j)] = c[(i, j)] * own[j] / (own[i] * omega);
         }
     }
-    let sigma = |r: usize| match integrals.force.column(r).amax() {
-        0.0 => 1.0,
-        largest => omega * omega / largest,
-    };
     for r in 0..m {
         for i in 0..n {
-            a[(n + i, 2 * n + r)] = integrals.force[(i, r)] * sigma(r) / (own[i] * omega);
-            a[(2 * n + r, i)] = integrals.by_position[(r, i)] / (sigma(r) * omega);
-            a[(2 * n + r, n + i)] = integrals.by_velocity[(r, i)] * own[i] / (sigma(r) * omega);
+            a[(n + i, 2 * n + r)] = integrals.force[(i, r)] * sigma[r] / (own[i] * omega);
+            a[(2 * n + r, i)] = integrals.by_position[(r, i)] / (sigma[r] * omega);
+            a[(2 * n + r, n + i)] = integrals.by_velocity[(r, i)] * own[i] / (sigma[r] * omega);
         }
         for j in 0..m {
             let value = integrals.by_integral[(r, j)];
-            a[(2 * n + r, 2 * n + j)] = value * sigma(j) / (sigma(r) * omega);
+            a[(2 * n + r, 2 * n + j)] = value * sigma[j] / (sigma[r] * omega);
         }
     }
     a
@@ -207,7 +213,7 @@ fn rounding_of_first_order(
     c: &DMatrix<f64>,
     integrals: &IntegralStates,
     spectrum: &Spectrum,
-    (own, omega): (&[f64], f64),
+    units: &Units,
 ) -> DMatrix<f64> {
     let n = c.nrows();
     let part = ZERO_PART * n as f64;
@@ -220,9 +226,9 @@ fn rounding_of_first_order(
         by_integral: of(&integrals.by_integral),
     };
     // Changes of γ along positions and velocities are differences alike.
-    let least = spectrum.least / omega;
+    let least = spectrum.least / units.omega;
     let damping = (sizes.transpose() * (of(c) * &sizes)).map(|x| x.max(least));
-    let mut rounding = first_order(&spectrum.rounding, &damping, &integrals, (own, omega));
+    let mut rounding = first_order(&spectrum.rounding, &damping, &integrals, units);
     for i in 0..n {
         // ẋ is exact.
         rounding[(i, n + i)] = 0.0;
@@ -256,9 +262,21 @@ fn complex_modes(
         by_velocity: &integrals.by_velocity * v,
         by_integral: integrals.by_integral.clone(),
     };
+    let sigma = |force: f64| {
+        if force == 0.0 {
+            1.0
+        } else {
+            omega * omega / force
+        }
+    };
+    let units = Units {
+        own,
+        omega,
+        sigma: (rotated.force.column_iter().map(|f| sigma(f.amax()))).collect(),
+    };
     let damping = v.transpose() * (c * v);
-    let a = first_order(&spectrum.stiffness, &damping, &rotated, (&own, omega));
-    let rounding = rounding_of_first_order(c, &rotated, spectrum, (&own, omega));
+    let a = first_order(&spectrum.stiffness, &damping, &rotated, &units);
+    let rounding = rounding_of_first_order(c, &rotated, spectrum, &units);
     let (rest, rigid) = without_zeros(a.clone(), &rounding)?;
     let mut found: Vec<Eigenmode> = rigid
         .into_iter()
