@@ -20,7 +20,7 @@ trap 'rm -f "$copy" "$log"' EXIT
 printf '%-18s%6s  %-10s%8s%10s%10s%14s%12s\n' problem "to (s)" integrator steps rejected solves/step instructions "a step"
 for case in double_four_bar:10 slider_crank:2 double_pendulum:2 andrews:0.03; do
     model=${case%:*} stop=${case#*:}
-    for integrator in hht auto smooth; do
+    for integrator in hht auto; do
         # Every model has its [solver] table; a line in front of its keys is the integrator.
         sed -e '/^integrator *=/d' -e "s/^\[solver\]/[solver]\nintegrator = \"$integrator\"/" "models/$model.toml" >"$copy"
         grep -q '^integrator' "$copy" || printf '\n[solver]\nintegrator = "%s"\n' "$integrator" >>"$copy"

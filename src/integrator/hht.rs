@@ -60,7 +60,7 @@ impl HhtMethod {
     /// The motion has been smooth for a step, the last one is long enough to predict this one, and HHT would not do with a longer
     /// one.
     fn is_smooth(&self, work: &mut Workspace, p: &Problem, s: &State, y: &Trial) -> bool {
-        work.settings.integrator == IntegratorName::Smooth
+        work.settings.integrator == IntegratorName::Auto
             && self.corrector == Corrector::Auto
             && work.control.fixed().is_none()
             && s.previous_known

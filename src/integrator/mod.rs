@@ -128,7 +128,7 @@ impl Integrator {
             work,
             method,
             trial: Trial::new(&size),
-            segment: Segment::new(&size, settings.integrator == IntegratorName::Smooth),
+            segment: Segment::new(&size, settings.integrator == IntegratorName::Auto),
             events: EventDetector::new(&size),
             impacts: ImpactSolver::new(&size),
             contact_set: ContactSet::new(system, &size),

@@ -221,7 +221,7 @@ impl Workspace {
             projection: ProjectionWorkspace::new(&size),
             accelerations: AccelerationWorkspace::new(&system.properties(), &size),
             errors: ErrorVectors::new(&size),
-            before_pass: EndBeforePass::new(&size, settings.integrator == IntegratorName::Smooth),
+            before_pass: EndBeforePass::new(&size, settings.integrator == IntegratorName::Auto),
             evaluation: EvaluationVectors::new(&size),
             closure: ClosureWorkspace::new(&size),
             counts: LinearAlgebraCounts::default(),

@@ -30,11 +30,10 @@ choice! {
     /// `integrator` of `[solver]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum IntegratorName {
-        /// Hilber-Hughes-Taylor with a corrector of fourth order, of sixth order where the motion is smooth.
+        /// Sixth order without a Newton iteration where the motion is smooth, Hilber-Hughes-Taylor with its corrector elsewhere,
+        /// without it where the system is stiff.
         #[default]
         Auto = "auto",
-        /// The same, with steps without a Newton iteration where the motion is smooth.
-        Smooth = "smooth",
         /// Hilber-Hughes-Taylor with a corrector of fourth order.
         Hht = "hht",
         /// Quadratic scheme with the cubic one as reference.
@@ -195,6 +194,8 @@ pub(super) struct Setting {
     pub key: &'static str,
     /// Former key, still read; empty if there is none.
     pub former_key: &'static str,
+    /// Former word of a choice, still read, and the present one.
+    pub former_word: Option<(&'static str, &'static str)>,
     pub unit: &'static str,
     /// Default in words.
     pub default: &'static str,
@@ -226,10 +227,22 @@ const fn setting(
     Setting {
         key,
         former_key: "",
+        former_word: None,
         unit,
         default,
         meaning,
         field,
+    }
+}
+
+impl Setting {
+    /// Index of a word among `words`; a former word is read as the present one.
+    pub fn index_of(&self, words: &[&str], word: &str) -> Option<usize> {
+        let word = match self.former_word {
+            Some((former, present)) if former == word => present,
+            _ => word,
+        };
+        words.iter().position(|other| *other == word)
     }
 }
 
@@ -240,8 +253,8 @@ use SettingField::{Choice, Count, Flag, Number, Optional};
 pub(super) const SETTINGS: [Setting; 22] = [
     setting("formulation", Choice(&FormulationName::NAMES, |s, i| s.formulation = FormulationName::ALL[i].1), "", "\"auto\"",
         "coordinates and constraint handling"),
-    setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
-        "method: \"hht\" corrects to fourth order, \"auto\" to sixth where the motion is smooth; \"smooth\" takes longer steps there; \"vsa23\" is for comparison"),
+    Setting { former_word: Some(("smooth", "auto")), ..setting("integrator", Choice(&IntegratorName::NAMES, |s, i| s.integrator = IntegratorName::ALL[i].1), "", "\"auto\"",
+        "method: \"auto\" takes long steps of sixth order where the motion is smooth, and those of \"hht\" elsewhere; \"hht\" corrects to fourth order; \"vsa23\" is for comparison") },
     setting("vsa23", SettingField::Vsa23, "", "{ parameters = \"common\", error_at = \"common\" }",
         "settings of VSA23"),
     setting("alpha", Number(Range::Alpha, |s| &mut s.alpha), "", "0.05",
@@ -361,8 +374,9 @@ impl SolverSettings {
             value: word.to_owned(),
             expected: format!("one of {}{}", words.join(", "), did_you_mean(word, words)),
         };
-        match SETTINGS.iter().find(|setting| setting.key == key)?.field {
-            Choice(words, set) => Some(match words.iter().position(|other| *other == word) {
+        let setting = SETTINGS.iter().find(|setting| setting.key == key)?;
+        match setting.field {
+            Choice(words, set) => Some(match setting.index_of(words, word) {
                 Some(index) => {
                     set(self, index);
                     Ok(())

@@ -258,7 +258,7 @@ fn broken_texts_are_refused_at_their_position_with_their_sentence() {
         ("alpha = 0.1", "projection = 1", "6:14", "projection must be true or false, found 1"),
         ("alpha = 0.1", "formulation = \"cartesian\"", "6:15", "formulation must be one of auto, absolute, relative, global, hybrid, topological, found \"cartesian\""),
         ("alpha = 0.1", "formulation = \"absolut\"", "6:15", "did you mean \"absolute\"?"),
-        ("alpha = 0.1", "integrator = \"euler\"", "6:14", "integrator must be one of auto, smooth, hht, vsa23, found \"euler\""),
+        ("alpha = 0.1", "integrator = \"euler\"", "6:14", "integrator must be one of auto, hht, vsa23, found \"euler\""),
         ("alpha = 0.1", "vsa23 = true", "6:9", "vsa23 must be a table, found true (a boolean)"),
         ("alpha = 0.1", "vsa23 = { error = \"end\" }", "6:11", "solver: vsa23: unknown key \"error\""),
         ("alpha = 0.1", "vsa23 = { error_at = \"start\" }", "6:22", "error_at must be one of end, common, found \"start\""),

@@ -79,7 +79,13 @@ pub(in crate::model) fn solver(table: &TableReader) -> Result<SolverSettings> {
                 }
             }
             SettingField::Choice(words, set) => {
-                if let Some(index) = table.choice_of(key, words)? {
+                let word = table.text(key)?;
+                let known = word.and_then(|word| setting.index_of(words, word));
+                let index = match known {
+                    Some(index) => Some(index),
+                    None => table.choice_of(key, words)?,
+                };
+                if let Some(index) = index {
                     set(&mut settings, index);
                 }
             }
@@ -186,5 +192,11 @@ mod tests {
                 .to_string()
                 .starts_with("solver:2:1: \"rechoose\" is the former word")
         );
+    }
+
+    #[test]
+    fn the_former_word_for_the_default_method_is_read_as_the_present_one() {
+        let settings = SolverSettings::from_text("integrator = \"smooth\"", "solver").unwrap();
+        assert_eq!(settings.integrator.name(), "auto");
     }
 }
