@@ -75,9 +75,7 @@ pub(super) fn build(
     }
     let work = Workspace::new(system, &settings, backend);
     let method: Box<dyn Method> = match settings.integrator {
-        IntegratorName::Auto | IntegratorName::Hht => {
-            Box::new(HhtMethod::new(system, &settings))
-        }
+        IntegratorName::Auto | IntegratorName::Hht => Box::new(HhtMethod::new(system, &settings)),
         IntegratorName::Vsa23 => Box::new(Vsa23::new(system, &work, &settings.vsa23)?),
     };
     Ok((work, method))
@@ -86,9 +84,7 @@ pub(super) fn build(
 /// The step-size law of the method chosen in the settings.
 pub(super) fn step_size_law(settings: &SolverSettings) -> StepSizeLaw {
     match settings.integrator {
-        IntegratorName::Auto | IntegratorName::Hht => {
-            StepSizeLaw::hht(settings)
-        }
+        IntegratorName::Auto | IntegratorName::Hht => StepSizeLaw::hht(settings),
         IntegratorName::Vsa23 => vsa23::STEP_SIZE_LAW,
     }
 }

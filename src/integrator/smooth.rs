@@ -11,7 +11,7 @@
 //! missed in velocity, over its own error constant, does not.
 
 use super::accelerations::InitialGuess;
-use super::corrector::{BETWEEN_PASSES, Correction};
+use super::corrector::{BETWEEN_PASSES, Correction, LEFT_BY_PASSES, left_in_motion_time};
 use super::corrector_pass::{EndBeforePass, Pass};
 use super::error_estimate::max;
 use super::hermite::HermiteWeights;
@@ -31,9 +31,6 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 const SLOWEST: f64 = 0.5;
 /// Passes, at most.
 const PASSES: usize = 6;
-/// Part of the tolerance that the passes may leave of their fixed point. What they leave is damping, and adds up: a thousand steps
-/// then lose a tenth of the tolerance.
-const LEFT_BY_PASSES: f64 = 1e-4;
 /// Width of the difference for the jerk over that of other steps. The estimate is a difference of jerks: their rounding counts where
 /// a mechanism is far from the origin. The error of the difference, 2e-7 h² d³q̈/dt³, is far below that of the step.
 const WIDER_DIFFERENCE: f64 = 10.0;
@@ -147,6 +144,7 @@ impl Workspace {
         for _ in 0..PASSES {
             let pass = self.smooth_pass(p, s, y, weights, stats)?;
             let [moved, left] = [pass.moved, pass.left].map(|[dq, dv]| dq + y.h * dv);
+            let stays = left_in_motion_time(s, y.h, pass.left);
             // NaN is no contraction.
             let contracts = left <= SLOWEST * moved;
             if !contracts && !(left <= rounding) {
@@ -157,7 +155,7 @@ impl Workspace {
                 missed_velocity: pass.moved[1],
                 contraction: if left <= noise { 0.0 } else { left / moved },
             });
-            if !contracts || left <= LEFT_BY_PASSES * tolerance {
+            if !contracts || stays <= LEFT_BY_PASSES * tolerance {
                 break;
             }
         }
