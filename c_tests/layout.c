@@ -88,9 +88,10 @@ int main(void)
     FIELD(biela_counters, error);
     FIELD(biela_counters, worst_error);
     FIELD(biela_counters, energy_drift);
-    FIELD(biela_counters, corrected);
+    FIELD(biela_counters, steps_smooth);
+    FIELD(biela_counters, steps_corrected);
+    FIELD(biela_counters, steps_plain);
     FIELD(biela_counters, time_stepping);
-    FIELD(biela_counters, smooth);
     NUMBER(BIELA_SYSTEM_CONSTANT_MASS);
     NUMBER(BIELA_SYSTEM_NO_VELOCITY_FORCES);
     NUMBER(BIELA_SYSTEM_FIXED_CONSTRAINTS);

@@ -303,7 +303,7 @@ fn print_details(title: &str, curves: &[Curve]) {
                 s.evaluations,
                 s.factorizations,
                 s.solves,
-                s.corrected,
+                s.steps - s.steps_plain,
                 run.error,
                 short(run.error / run.tolerance),
                 1e3 * run.seconds,

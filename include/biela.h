@@ -431,17 +431,21 @@ typedef struct {
      */
     double energy_drift;
     /**
-     * Accepted substeps with a correction of fourth or sixth order.
+     * Accepted substeps on the smooth path, without Newton iteration.
      */
-    uint64_t corrected;
+    uint64_t steps_smooth;
+    /**
+     * Accepted substeps of HHT with its corrector.
+     */
+    uint64_t steps_corrected;
+    /**
+     * Accepted substeps without a correction.
+     */
+    uint64_t steps_plain;
     /**
      * Substeps of time stepping, where contacts are too dense in time for events.
      */
     uint64_t time_stepping;
-    /**
-     * Accepted substeps on the smooth path, without Newton iteration; they are corrected ones.
-     */
-    uint64_t smooth;
 } biela_counters;
 
 /**

@@ -53,7 +53,7 @@ class _Counters(ctypes.Structure):
         (name, c_uint64) for name in ("steps rejected newton_failures newton_iterations residuals evaluations "
                                       "factorizations solves events").split()] + [
         (name, c_double) for name in "smallest_step largest_step step_size error worst_error energy_drift".split()] + [
-        (name, c_uint64) for name in "corrected time_stepping smooth".split()]
+        (name, c_uint64) for name in "steps_smooth steps_corrected steps_plain time_stepping".split()]
 
 
 class _Point(ctypes.Structure):

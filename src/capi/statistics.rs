@@ -44,12 +44,14 @@ pub struct biela_counters {
     pub worst_error: f64,
     /// Energy balance of the accepted substep where it was largest, with its sign (J).
     pub energy_drift: f64,
-    /// Accepted substeps with a correction of fourth or sixth order.
-    pub corrected: u64,
+    /// Accepted substeps on the smooth path, without Newton iteration.
+    pub steps_smooth: u64,
+    /// Accepted substeps of HHT with its corrector.
+    pub steps_corrected: u64,
+    /// Accepted substeps without a correction.
+    pub steps_plain: u64,
     /// Substeps of time stepping, where contacts are too dense in time for events.
     pub time_stepping: u64,
-    /// Accepted substeps on the smooth path, without Newton iteration; they are corrected ones.
-    pub smooth: u64,
 }
 
 // SAFETY: repr(C), begins with struct_size.
@@ -111,9 +113,10 @@ pub unsafe extern "C" fn biela_statistics(
                 error: statistics.error,
                 worst_error: statistics.worst_error,
                 energy_drift: content.component.energy_drift(),
-                corrected: statistics.corrected,
+                steps_smooth: statistics.steps_smooth,
+                steps_corrected: statistics.steps_corrected,
+                steps_plain: statistics.steps_plain,
                 time_stepping: statistics.time_stepping,
-                smooth: statistics.smooth,
             };
             versioned_struct::write_struct(counters, struct_size, &values);
             Ok(())

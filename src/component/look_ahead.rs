@@ -152,7 +152,7 @@ impl Instance {
             let smooth = !accepted.event
                 && motion.statistics.events == start.statistics.events
                 && motion.statistics.time_stepping == start.statistics.time_stepping
-                && motion.statistics.corrected > start.statistics.corrected
+                && motion.statistics.steps_plain == start.statistics.steps_plain
                 && motion.modes == start.modes
                 && motion.redundant == start.redundant;
             if smooth {

@@ -25,7 +25,7 @@ use crate::model::counters::CounterMut;
 /// Not text, and changed by a transfer in text mode.
 const MAGIC: [u8; 8] = *b"biela\r\n\x1a";
 /// Version of the content; increased with every change of it.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 /// Bytes of the header.
 pub(super) const HEADER: usize = 40;
 /// Bytes of the checksum.

@@ -30,7 +30,7 @@ use crate::model::IntegratorName;
 const STIFF: f64 = 0.2;
 /// Part of the tolerance that the passes of all steps in a motion time may leave of their fixed point. Left to each step instead, and
 /// with velocities weighed by h, it was some tolerances in the runs of random mechanisms with strong dampers.
-pub(super) const LEFT_BY_PASSES: f64 = 1e-3;
+pub(super) const LEFT_BY_PASSES: f64 = 1e-4;
 /// Further passes, at most, until no more is left.
 const FURTHER_PASSES: usize = 4;
 /// Corrections below this part of the tolerance are too small to measure a contraction.

@@ -181,11 +181,15 @@ impl Integrator {
             ..
         } = self;
         y.begin(s, h, t1);
+        // With a penalty the pivots do not show that the vectors of a body become dependent, for these have no mass.
+        let pivots_are_hidden =
+            work.step_matrix.handling().updates_multipliers() && work.settings.penalty.is_none();
         match method.trial_step(work, p, s, options, y, stats) {
             Err(StepFailure::Newton { .. })
                 if options.near_singular == NearSingular::Reject
-                    && y.pivot < NEAR_PIVOT_FAILED
-                    && y.pivot < UNUSUAL_PART * s.typical_pivot =>
+                    && (pivots_are_hidden
+                        || (y.pivot < NEAR_PIVOT_FAILED
+                            && y.pivot < UNUSUAL_PART * s.typical_pivot)) =>
             {
                 Err(StepFailure::NearSingular)
             }

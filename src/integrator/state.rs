@@ -278,12 +278,29 @@ pub trait StateVisitor {
     fn counters(&mut self, x: &mut Statistics) -> Result<()>;
 }
 
+/// How a step was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepPath {
+    /// Without Newton iteration.
+    Smooth,
+    /// With the corrector of HHT.
+    Corrected,
+    /// Without a correction.
+    Plain,
+    /// By impulses, where contacts are too dense in time for events.
+    TimeStepping,
+}
+
 impl Statistics {
     /// Counts an accepted step.
-    pub(super) fn note_accepted(&mut self, h: f64, error: f64, [corrected, smooth]: [bool; 2]) {
+    pub(super) fn note_accepted(&mut self, h: f64, error: f64, path: StepPath) {
         self.steps += 1;
-        self.corrected += u64::from(corrected);
-        self.smooth += u64::from(smooth);
+        *match path {
+            StepPath::Smooth => &mut self.steps_smooth,
+            StepPath::Corrected => &mut self.steps_corrected,
+            StepPath::Plain => &mut self.steps_plain,
+            StepPath::TimeStepping => &mut self.time_stepping,
+        } += 1;
         self.step_size = h;
         self.smallest_step = self.smallest_step.min(h);
         self.largest_step = self.largest_step.max(h);

@@ -13,7 +13,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use super::controller::{FAILURE_RATIO, StepControl};
 use super::singularity::typical_pivot;
-use super::state::{Accepted, State, Statistics};
+use super::state::{Accepted, State, Statistics, StepPath};
 use super::tolerances::REDUNDANT_RESIDUAL;
 use super::trial::{NearSingular, StepEnd, StepFailure, StepTarget, TrialOptions, TrialPlan};
 use super::workspace::Problem;
@@ -308,8 +308,12 @@ impl Integrator {
         s.next_h = next_h.min(self.events.step_limit);
         (s.first, s.may_grow) = (false, true);
         let y = &self.trial;
-        let smooth = y.smooth && !y.restarts_history;
-        stats.note_accepted(h, error, [y.corrected, smooth]);
+        let path = match y.corrected {
+            true if y.smooth && !y.restarts_history => StepPath::Smooth,
+            true => StepPath::Corrected,
+            false => StepPath::Plain,
+        };
+        stats.note_accepted(h, error, path);
         self.handle_end_of_step(p, s, located, stats)?;
         if self.repartitions {
             self.repartition(p, s, stats);

@@ -131,14 +131,16 @@ counters! {
     factorizations: Count, "", "matrix factorisations since the start", [Quantity Json C];
     /// Back-substitutions.
     solves: Count, "", "back-substitutions since the start", [Quantity Json C];
-    /// Accepted steps with a correction of fourth or sixth order.
-    corrected: Count, "", "accepted steps with a correction of fourth or sixth order", [Json CAppended];
+    /// Accepted steps on the smooth path, without Newton iteration.
+    steps_smooth: Count, "", "accepted steps on the smooth path, without Newton iteration", [Json CAppended];
+    /// Accepted steps of HHT with its corrector.
+    steps_corrected: Count, "", "accepted steps of HHT with its corrector", [Json CAppended];
+    /// Accepted steps without a correction.
+    steps_plain: Count, "", "accepted steps without a correction", [Json CAppended];
     /// Events handled.
     events: Count, "", "events handled since the start", [C];
     /// Steps of time stepping, where contacts are too dense in time for events.
     time_stepping: Count, "", "steps of time stepping, where contacts are too dense in time for events", [Json CAppended];
-    /// Accepted steps on the smooth path, without Newton iteration; they are corrected ones.
-    smooth: Count, "", "accepted steps on the smooth path, without Newton iteration; they are corrected ones", [Json CAppended];
     /// Smallest accepted step (s); infinite before the first.
     smallest_step: Real, "s", "smallest accepted step", [Json C];
     /// Largest accepted step (s).

@@ -257,8 +257,8 @@ impl Recording {
         let end = probe.end();
         let statistics = probe.instance().statistics();
         let now = Counters {
-            corrected: statistics.corrected,
-            smooth: statistics.smooth,
+            corrected: statistics.steps_corrected,
+            smooth: statistics.steps_smooth,
             iterations: statistics.newton_iterations,
             events: statistics.events,
         };

@@ -175,7 +175,7 @@ fn layout() -> String {
         has_max min max dependencies dependency_count initial_dependencies initial_dependency_count);
     structure!(biela_counters: struct_size steps rejected newton_failures newton_iterations residuals evaluations
         factorizations solves events smallest_step largest_step step_size error worst_error energy_drift
-        corrected time_stepping smooth);
+        steps_smooth steps_corrected steps_plain time_stepping);
     line(format_args!(
         "BIELA_SYSTEM_CONSTANT_MASS = {BIELA_SYSTEM_CONSTANT_MASS}"
     ));

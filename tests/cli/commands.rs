@@ -9,7 +9,7 @@ const SLIDER_CRANK: &str = "models/slider_crank.toml";
 const PENDULUM: &str = "models/pendulum.toml";
 const OSCILLATOR: &str = "models/oscillator.toml";
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "steps",
     "rejected",
     "newton_failures",
@@ -17,9 +17,10 @@ const KEYS: [&str; 17] = [
     "residuals",
     "factorizations",
     "solves",
-    "corrected",
+    "steps_smooth",
+    "steps_corrected",
+    "steps_plain",
     "time_stepping",
-    "smooth",
     "smallest_step",
     "largest_step",
     "worst_error",

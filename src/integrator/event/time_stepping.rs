@@ -11,7 +11,7 @@
 //! close on the way touch at the end. It is of first order, therefore as short as the tolerance asks, and plastic. Statistics count it.
 
 use super::super::Integrator;
-use super::super::state::{Accepted, State, Statistics};
+use super::super::state::{Accepted, State, Statistics, StepPath};
 use super::super::tolerances::CONSISTENT_VELOCITY;
 use super::super::trial::StepFailure;
 use super::super::workspace::{PhasePoint, Problem};
@@ -80,8 +80,7 @@ impl Integrator {
         s.event_streak = s.event_streak.saturating_sub(1).max(DENSE_AFTER);
         s.next_h = s.next_h.max(h);
         (s.first, s.may_grow) = (false, true);
-        stats.note_accepted(h, 0.0, [false; 2]);
-        stats.time_stepping += 1;
+        stats.note_accepted(h, 0.0, StepPath::TimeStepping);
         self.finish_impacts(p, s, 0.0, stats)?;
         self.restart_after_event(p, s, stats)?;
         Ok(Accepted { h, event: true })

@@ -31,7 +31,8 @@ impl Segment {
         self.lambda[0].copy_from_slice(&start.lambda);
         self.lambda_dot[0].copy_from_slice(&start.lambda_dot);
         // Not of every state that can be read: a wrong counter must not ask for jerks that are not kept.
-        let jerks = !self.jerk[0].is_empty() && end.statistics.smooth > start.statistics.smooth;
+        let jerks =
+            !self.jerk[0].is_empty() && end.statistics.steps_smooth > start.statistics.steps_smooth;
         self.end(end, jerks);
         self.set_work(end);
         self.refined = None;

@@ -132,7 +132,7 @@ impl Record {
         json!({
             "name": self.name, "formulation": self.formulation, "tolerance": self.tolerance, "verdict": self.verdict().name(),
             "error": self.judgement.error, "growth": self.growth, "balance": self.judgement.balance, "spread": self.spread,
-            "steps": s.steps, "corrected": s.corrected, "rejected": s.rejected, "failures": s.newton_failures,
+            "steps": s.steps, "steps_smooth": s.steps_smooth, "steps_corrected": s.steps_corrected, "steps_plain": s.steps_plain, "rejected": s.rejected, "failures": s.newton_failures,
             "reached": self.run.reached, "cpu": self.run.cpu, "reference_cpu": self.reference_cpu, "dimension": self.features.dimension,
             "bodies": self.features.bodies, "loops": self.features.loops, "freedoms": self.features.freedoms,
             "driven": self.features.driven, "text": self.run.text,
