@@ -37,6 +37,9 @@ const FURTHER_PASSES: usize = 4;
 const CONTRACTION_NOISE: f64 = 1e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
 const CORRECTION_ROUNDING: f64 = 1e-13;
+/// Corrections below this (in the error norm, of coordinates of size 1) show no contraction: some fifty units in the last place. The
+/// bound above is too wide for that: 10 km away no contraction was seen, and steps were longer than those that contract.
+pub(super) const MEASURED_ROUNDING: f64 = 1e-14;
 /// Corrections below this part of the unprojected ones may be the residual of the projection, which does not contract. They are
 /// no sign of stiffness, for example where constraints and drives leave no degree of freedom.
 const PROJECTION_LEFTOVER: f64 = 2.0 * TANGENT_PROJECTION;
@@ -199,14 +202,15 @@ impl Workspace {
                 count += 1;
             }
         }
-        let rounding = (CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q))
-            .max(PROJECTION_LEFTOVER * second.unprojected);
+        let magnitude = p.system.coordinate_magnitude(&y.q);
+        let leftover = PROJECTION_LEFTOVER * second.unprojected;
         Ok(Passes {
             first,
             second,
             moved: [d1, d2],
-            rounding,
-            noise: rounding.max(CONTRACTION_NOISE * self.settings.tolerance),
+            rounding: leftover.max(CORRECTION_ROUNDING * magnitude),
+            noise: (leftover.max(MEASURED_ROUNDING * magnitude))
+                .max(CONTRACTION_NOISE * self.settings.tolerance),
         })
     }
 

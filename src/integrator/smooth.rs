@@ -11,7 +11,9 @@
 //! missed in velocity, over its own error constant, does not.
 
 use super::accelerations::InitialGuess;
-use super::corrector::{BETWEEN_PASSES, Correction, LEFT_BY_PASSES, left_in_motion_time};
+use super::corrector::{
+    BETWEEN_PASSES, Correction, LEFT_BY_PASSES, MEASURED_ROUNDING, left_in_motion_time,
+};
 use super::corrector_pass::{EndBeforePass, Pass};
 use super::error_estimate::max;
 use super::hermite::HermiteWeights;
@@ -37,7 +39,7 @@ const WIDER_DIFFERENCE: f64 = 10.0;
 /// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
 const RESIDUAL: f64 = 1e-5;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
-const CONTRACTION_NOISE: f64 = 1e-6;
+const CONTRACTION_NOISE: f64 = 4e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
 const CORRECTION_ROUNDING: f64 = 1e-13;
 
@@ -138,8 +140,10 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<Option<SmoothPasses>, StepFailure> {
         self.evaluate_smooth_end(p, y, stats)?;
-        let rounding = CORRECTION_ROUNDING * p.system.coordinate_magnitude(&y.q);
+        let magnitude = p.system.coordinate_magnitude(&y.q);
+        let rounding = CORRECTION_ROUNDING * magnitude;
         let tolerance = self.settings.tolerance;
+        let noise = (CONTRACTION_NOISE * tolerance).max(MEASURED_ROUNDING * magnitude);
         let mut result: Option<SmoothPasses> = None;
         for _ in 0..PASSES {
             let pass = self.smooth_pass(p, s, y, weights, stats)?;
@@ -150,10 +154,9 @@ impl Workspace {
             if !contracts && !(left <= rounding) {
                 return Ok(None);
             }
-            let noise = rounding.max(CONTRACTION_NOISE * tolerance);
             result.get_or_insert(SmoothPasses {
                 missed_velocity: pass.moved[1],
-                contraction: if left <= noise { 0.0 } else { left / moved },
+                contraction: if moved <= noise { 0.0 } else { left / moved },
             });
             if !contracts || stays <= LEFT_BY_PASSES * tolerance {
                 break;

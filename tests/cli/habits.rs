@@ -658,13 +658,10 @@ fn a_run_away_by_a_law_tells_its_present_value() {
     fs::write(&model, text).unwrap();
     let (status, _, error) = outcome(&["run", word(&model), "--input", "tau=1e6*t"]);
     assert_eq!(status, 1, "{error}");
-    // A tenth of a second at 1e6 N.m/s.
-    for part in [
-        "\"rotor\" runs away: ",
-        " rad/s at t = 0.1",
-        "\"tau\" = 1.0",
-        "e5 N.m",
-    ] {
-        assert!(error.contains(part), "{part}: {error}");
-    }
+    assert!(error.contains("\"rotor\" runs away: "), "{error}");
+    // It is told after ten thousand steps, whenever that is.
+    let time = error.split(" rad/s at t = ").nth(1).expect("a time");
+    let time: f64 = time.split(' ').next().expect("a number").parse().unwrap();
+    let present = format!("\"tau\" = {:.3e} N.m", 1e6 * time);
+    assert!(error.contains(&present), "{present}: {error}");
 }
