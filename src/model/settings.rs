@@ -30,8 +30,7 @@ choice! {
     /// `integrator` of `[solver]`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum IntegratorName {
-        /// Sixth order without a Newton iteration where the motion is smooth, Hilber-Hughes-Taylor with its corrector elsewhere,
-        /// without it where the system is stiff.
+        /// Sixth order without a Newton iteration where the motion is smooth, otherwise Hilber-Hughes-Taylor.
         #[default]
         Auto = "auto",
         /// Hilber-Hughes-Taylor with a corrector of fourth order.
@@ -238,10 +237,8 @@ const fn setting(
 impl Setting {
     /// Index of a word among `words`; a former word is read as the present one.
     pub fn index_of(&self, words: &[&str], word: &str) -> Option<usize> {
-        let word = match self.former_word {
-            Some((former, present)) if former == word => present,
-            _ => word,
-        };
+        let former = self.former_word.filter(|(former, _)| *former == word);
+        let word = former.map_or(word, |(_, present)| present);
         words.iter().position(|other| *other == word)
     }
 }
