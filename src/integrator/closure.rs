@@ -16,6 +16,9 @@ use crate::formulation::system::Dimensions;
 pub(super) struct ClosureOptions {
     /// Residual at which the position is closed.
     pub target: f64,
+    /// The first correction is made whatever the magnitude of the coordinates: a mechanism far from the origin is not left off its
+    /// constraints by all that is called closed there.
+    pub corrects_once: bool,
     /// Residual of the redundant constraints that is required as well. Near a singular position they magnify the residuals of
     /// the others, and close if these are closed further.
     pub redundant_target: Option<f64>,
@@ -142,7 +145,11 @@ impl Workspace {
             };
             smallest = smallest.min(residual);
             let last = corrections == options.limit;
-            let closed = residual <= options.target * magnitude
+            let resolution = match corrections == 0 && options.corrects_once {
+                true => 1.0,
+                false => magnitude,
+            };
+            let closed = residual <= options.target * resolution
                 && (options.redundant_target)
                     .is_none_or(|target| redundant_residual.0 <= target * magnitude);
             let good_enough = residual <= options.give_up_above * magnitude;

@@ -21,6 +21,7 @@ pub(super) const REGULAR_PIVOT: f64 = 1e-2;
 /// long step needs more.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: STEP_CLOSURE,
+    corrects_once: true,
     redundant_target: Some(REDUNDANT_RESIDUAL),
     give_up_above: OPEN_AFTER_STEP,
     stall_ratio: 0.5,

@@ -18,6 +18,7 @@ use crate::formulation::system::System;
 /// Closes a position near the present one. It never fails for a residual.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: ASSEMBLY_CLOSURE,
+    corrects_once: false,
     redundant_target: None,
     give_up_above: f64::INFINITY,
     stall_ratio: f64::INFINITY,

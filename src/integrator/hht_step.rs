@@ -15,6 +15,7 @@ use crate::formulation::system::MotionPoint;
 /// Closes what Newton's tolerance leaves open.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: STEP_CLOSURE,
+    corrects_once: false,
     redundant_target: Some(REDUNDANT_RESIDUAL),
     give_up_above: OPEN_AFTER_STEP,
     stall_ratio: 0.5,

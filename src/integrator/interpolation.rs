@@ -275,6 +275,7 @@ impl Segment {
 /// Closes an interpolated position. A sample is as good as its polynomial: it never fails for a residual.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: 1e-13,
+    corrects_once: false,
     redundant_target: None,
     give_up_above: f64::INFINITY,
     stall_ratio: f64::INFINITY,

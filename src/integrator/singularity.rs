@@ -42,6 +42,7 @@ const BEYOND_END: [f64; 4] = [1.15, 1.3, 1.6, 2.1];
 /// Closure of an interpolated position. Its residual is checked afterwards.
 const CLOSURE: ClosureOptions = ClosureOptions {
     target: STEP_CLOSURE,
+    corrects_once: false,
     redundant_target: None,
     give_up_above: f64::INFINITY,
     stall_ratio: f64::INFINITY,

@@ -16,6 +16,7 @@ use crate::model::SolverSettings;
 /// Closes the initial pose. It may be far away, so single corrections may fail to improve it.
 const ASSEMBLY: ClosureOptions = ClosureOptions {
     target: ASSEMBLY_CLOSURE,
+    corrects_once: false,
     redundant_target: None,
     give_up_above: OPEN_AFTER_ASSEMBLY,
     stall_ratio: 0.9,
