@@ -28,6 +28,10 @@ use crate::model::IntegratorName;
 
 /// Contraction of the passes above which HHT alone is better: theory, corrector.
 const STIFF: f64 = 0.2;
+/// Ratio of successive corrections above which they do not contract on the smooth path; there HHT takes the step. The predictor
+/// extrapolates, so the first correction has little of the motion and much of what decays fast: it contracts more slowly than the error of
+/// HHT does, but it is far smaller. Corrections in the noise show their contraction if the next one is below it too.
+pub(super) const CONTRACTS: f64 = 0.5;
 /// Part of the tolerance that the passes of all steps in a motion time may leave of their fixed point. Left to each step instead, and
 /// with velocities weighed by h, it was some tolerances in the runs of random mechanisms with strong dampers.
 pub(super) const LEFT_BY_PASSES: f64 = 1e-4;
@@ -76,8 +80,8 @@ struct Passes {
     moved: [f64; 2],
     /// Corrections below this are rounding or leftovers of projections.
     rounding: f64,
-    /// Corrections below this do not show a contraction.
-    noise: f64,
+    /// The second correction shows a contraction: it is above the noise, or the third one is smaller yet.
+    shows: bool,
 }
 
 impl Passes {
@@ -90,7 +94,7 @@ impl Passes {
     /// Ratio of the second correction to the first; zero where they are too small to show one.
     fn contraction(&self) -> f64 {
         let [d1, d2] = self.moved;
-        if d2 <= self.noise { 0.0 } else { d2 / d1 }
+        if self.shows { d2 / d1 } else { 0.0 }
     }
 }
 
@@ -191,12 +195,16 @@ impl Workspace {
         let first = self.pass(p, s, y, weights, guesses[0], stats)?;
         let mut second = self.pass(p, s, y, weights, guesses[1], stats)?;
         let [d1, d2] = [&first, &second].map(|pass| pass.dq + y.h * pass.dv);
+        let mut third = f64::INFINITY;
         if d2 <= STIFF * d1 && self.control.fixed().is_none() {
             let contraction = d2 / d1;
             let mut left = contraction * left_in_motion_time(s, y.h, [second.dq, second.dv]);
             let mut count = 0;
             while left > LEFT_BY_PASSES * self.settings.tolerance && count < FURTHER_PASSES {
                 let further = self.pass(p, s, y, weights, guesses[1], stats)?;
+                if count == 0 {
+                    third = further.dq + y.h * further.dv;
+                }
                 (second.dq, second.dv) = (second.dq + further.dq, second.dv + further.dv);
                 left = contraction * left_in_motion_time(s, y.h, [further.dq, further.dv]);
                 count += 1;
@@ -204,13 +212,14 @@ impl Workspace {
         }
         let magnitude = p.system.coordinate_magnitude(&y.q);
         let leftover = PROJECTION_LEFTOVER * second.unprojected;
+        let noise = (leftover.max(MEASURED_ROUNDING * magnitude))
+            .max(CONTRACTION_NOISE * self.settings.tolerance);
         Ok(Passes {
             first,
             second,
             moved: [d1, d2],
             rounding: leftover.max(CORRECTION_ROUNDING * magnitude),
-            noise: (leftover.max(MEASURED_ROUNDING * magnitude))
-                .max(CONTRACTION_NOISE * self.settings.tolerance),
+            shows: !(d2 <= noise) || third <= CONTRACTS * d2,
         })
     }
 

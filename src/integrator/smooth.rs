@@ -12,7 +12,7 @@
 
 use super::accelerations::InitialGuess;
 use super::corrector::{
-    BETWEEN_PASSES, Correction, LEFT_BY_PASSES, MEASURED_ROUNDING, left_in_motion_time,
+    BETWEEN_PASSES, CONTRACTS, Correction, LEFT_BY_PASSES, MEASURED_ROUNDING, left_in_motion_time,
 };
 use super::corrector_pass::{EndBeforePass, Pass};
 use super::error_estimate::max;
@@ -28,9 +28,6 @@ use crate::linalg::elementary::hypot;
 /// Order of the local error that the estimate measures.
 pub(super) const SMOOTH_ORDER: f64 = 5.0;
 
-/// Contraction of the passes above which HHT takes the step. The predictor extrapolates, so the first correction has little of the
-/// motion and much of what decays fast: it contracts more slowly than the error of HHT does, but it is far smaller.
-const SLOWEST: f64 = 0.5;
 /// Passes, at most.
 const PASSES: usize = 6;
 /// Width of the difference for the jerk over that of other steps. The estimate is a difference of jerks: their rounding counts where
@@ -145,19 +142,27 @@ impl Workspace {
         let tolerance = self.settings.tolerance;
         let noise = (CONTRACTION_NOISE * tolerance).max(MEASURED_ROUNDING * magnitude);
         let mut result: Option<SmoothPasses> = None;
+        let mut first_ratio = None;
         for _ in 0..PASSES {
             let pass = self.smooth_pass(p, s, y, weights, stats)?;
             let [moved, left] = [pass.moved, pass.left].map(|[dq, dv]| dq + y.h * dv);
             let stays = left_in_motion_time(s, y.h, pass.left);
             // NaN is no contraction.
-            let contracts = left <= SLOWEST * moved;
+            let contracts = left <= CONTRACTS * moved;
             if !contracts && !(left <= rounding) {
                 return Ok(None);
             }
-            result.get_or_insert(SmoothPasses {
+            let ratio = left / moved;
+            let passes = result.get_or_insert(SmoothPasses {
                 missed_velocity: pass.moved[1],
-                contraction: if moved <= noise { 0.0 } else { left / moved },
+                contraction: if moved <= noise { 0.0 } else { ratio },
             });
+            // Below the noise a second pass has to show it.
+            match first_ratio {
+                Some(first) if passes.contraction == 0.0 && contracts => passes.contraction = first,
+                Some(_) => {}
+                None => first_ratio = Some(ratio),
+            }
             if !contracts || stays <= LEFT_BY_PASSES * tolerance {
                 break;
             }
