@@ -51,7 +51,7 @@ const PROJECTION_LEFTOVER: f64 = 2.0 * TANGENT_PROJECTION;
 /// needs them. Small systems are solved exactly in every pass, which matters near singular positions.
 const LONG: usize = 1000;
 /// Largest relative residual of accelerations between the passes.
-pub(super) const BETWEEN_PASSES: f64 = 1e-7;
+const BETWEEN_PASSES: f64 = 1e-7;
 
 /// Vectors of the corrector and of the error estimate.
 pub(super) struct ErrorVectors {

@@ -12,7 +12,7 @@
 
 use super::accelerations::InitialGuess;
 use super::corrector::{
-    BETWEEN_PASSES, CONTRACTS, Correction, LEFT_BY_PASSES, MEASURED_ROUNDING, left_in_motion_time,
+    CONTRACTS, Correction, LEFT_BY_PASSES, MEASURED_ROUNDING, left_in_motion_time,
 };
 use super::corrector_pass::{EndBeforePass, Pass};
 use super::error_estimate::max;
@@ -33,8 +33,6 @@ const PASSES: usize = 6;
 /// Width of the difference for the jerk over that of other steps. The estimate is a difference of jerks: their rounding counts where
 /// a mechanism is far from the origin. The error of the difference, 2e-7 h² d³q̈/dt³, is far below that of the step.
 const WIDER_DIFFERENCE: f64 = 10.0;
-/// Relative residual of accelerations over the tolerance: their error is a part of the largest force, also of one that is balanced.
-const RESIDUAL: f64 = 1e-5;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
 const CONTRACTION_NOISE: f64 = 4e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
@@ -196,9 +194,7 @@ impl Workspace {
         y: &mut Trial,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let residual =
-            (RESIDUAL * self.settings.tolerance).clamp(ACCELERATION_RESIDUAL, BETWEEN_PASSES);
-        self.end_accelerations(p, y, InitialGuess::Nearby(residual), stats)?;
+        self.end_accelerations(p, y, InitialGuess::Nearby(ACCELERATION_RESIDUAL), stats)?;
         let h = WIDER_DIFFERENCE * y.h;
         self.end_jerk_over(p, y, h, InitialGuess::Nothing(JERK_RESIDUAL), stats)
     }

@@ -84,8 +84,8 @@ fn the_sentence_says_what_is_wrong() {
     spoilt[60] ^= 1;
     assert!(refusal(&instance, &spoilt).contains("checksum"));
     let mut later = bytes.clone();
-    later[8] = 9;
-    assert!(refusal(&instance, &later).contains("format 9"));
+    later[8] = 200;
+    assert!(refusal(&instance, &later).contains("format 200"));
     let mut other = model();
     other.parameters[0].start = 5.0;
     assert!(refusal(&of(other), &bytes).contains("another model than \"oscillator\""));
