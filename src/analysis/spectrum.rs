@@ -19,6 +19,10 @@ pub(super) struct Spectrum {
     pub vectors: DMatrix<f64>,
     /// Vᵀ K V; entries of zeros that are rounding are zero.
     pub stiffness: DMatrix<f64>,
+    /// Rounding of its entries.
+    pub rounding: DMatrix<f64>,
+    /// Part of them of the loads.
+    pub least: f64,
     /// Whether each eigenvalue is zero.
     pub is_zero: Vec<bool>,
 }
@@ -48,8 +52,9 @@ impl Spectrum {
             largest = inner.eigenvalues.amax();
         }
         let sizes = vectors.abs();
-        let rounding = (sizes.transpose() * (k.abs() * &sizes)) * (ZERO_PART * n as f64);
-        let tiny = |i: usize, j: usize, x: f64| x.abs() <= rounding[(i, j)].max(least);
+        let own = (sizes.transpose() * (k.abs() * &sizes)) * (ZERO_PART * n as f64);
+        let rounding = own.map(|x| x.max(least));
+        let tiny = |i: usize, j: usize, x: f64| x.abs() <= rounding[(i, j)];
         let is_zero: Vec<bool> = (0..n).map(|i| tiny(i, i, values[i])).collect();
         let mut stiffness = vectors.transpose() * (k * &vectors);
         for i in 0..n {
@@ -63,6 +68,8 @@ impl Spectrum {
             values,
             vectors,
             stiffness,
+            rounding,
+            least,
             is_zero,
         }
     }

@@ -11,11 +11,15 @@ const FORMULATIONS: [&str; 5] = ["absolute", "relative", "global", "topological"
 /// Difference of positions and velocities (m, rad, s) of one state: closure of the start, 1e-11, times a condition number.
 const SAME_STATE: f64 = 1e-11;
 
-fn seeds() -> u64 {
-    match std::env::var("BIELA_TEST_FULL").as_deref() {
+/// Mechanisms whose zero modes are hard to tell: formulations differed once.
+const FORMER: [u64; 8] = [821, 907, 1395, 2209, 3392, 4036, 4362, 4554];
+
+fn seeds() -> impl Iterator<Item = u64> {
+    let count = match std::env::var("BIELA_TEST_FULL").as_deref() {
         Ok("1") => 5_000,
         _ => 400,
-    }
+    };
+    (0..count).chain(FORMER.into_iter().filter(move |seed| *seed >= count))
 }
 
 /// A started mechanism.
@@ -71,7 +75,7 @@ fn distance(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
 #[test]
 fn random_mechanisms_have_the_same_modes_in_all_formulations() {
     let (mut compared, mut elsewhere, mut failures) = (0, 0, Vec::new());
-    for seed in 0..seeds() {
+    for seed in seeds() {
         let Some(first) = started(seed, FORMULATIONS[0]) else {
             continue;
         };
