@@ -236,6 +236,15 @@ fn rounding_of_first_order(
     rounding
 }
 
+/// The mode of a null vector of the matrix of first order.
+fn rigid_mode(null: &DVector<f64>, n: usize) -> Eigenmode {
+    let shape = null.iter().take(n).map(|x| Complex::new(*x, 0.0));
+    Eigenmode {
+        eigenvalue: Complex::new(0.0, 0.0),
+        shape: shape.collect(),
+    }
+}
+
 /// Modes with damping, gyroscopic terms and integrals.
 fn complex_modes(
     k: &DMatrix<f64>,
@@ -278,17 +287,7 @@ fn complex_modes(
     let a = first_order(&spectrum.stiffness, &damping, &rotated, &units);
     let rounding = rounding_of_first_order(c, &rotated, spectrum, &units);
     let (rest, rigid) = without_zeros(a.clone(), &rounding)?;
-    let mut found: Vec<Eigenmode> = rigid
-        .into_iter()
-        .map(|shape| Eigenmode {
-            eigenvalue: Complex::new(0.0, 0.0),
-            shape: shape
-                .iter()
-                .take(n)
-                .map(|x| Complex::new(*x, 0.0))
-                .collect(),
-        })
-        .collect();
+    let mut found: Vec<Eigenmode> = (rigid.iter()).map(|shape| rigid_mode(shape, n)).collect();
     let limit = SCHUR_ITERATIONS * rest.nrows();
     let values = match rest.nrows() {
         0 => DVector::zeros(0),
