@@ -219,21 +219,9 @@ impl Workspace {
         guess: InitialGuess,
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
-        let h = y.h;
-        self.end_jerk_over(p, y, h, guess, stats)
-    }
-
-    /// The same with the width of the difference for a step of size `h`.
-    pub fn end_jerk_over(
-        &mut self,
-        p: &Problem,
-        y: &mut Trial,
-        h: f64,
-        guess: InitialGuess,
-        stats: &mut Statistics,
-    ) -> Result<(), StepFailure> {
         let Trial {
             t,
+            h,
             q,
             v,
             acc: a,
@@ -243,7 +231,7 @@ impl Workspace {
             ..
         } = y;
         let at = MotionPoint { q, v, a, lambda };
-        let point = JerkPoint { t: *t, h, at };
+        let point = JerkPoint { t: *t, h: *h, at };
         self.jerk(p, &point, guess, jerk, lambda_dot, stats)
     }
 

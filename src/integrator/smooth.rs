@@ -30,9 +30,6 @@ pub(super) const SMOOTH_ORDER: f64 = 5.0;
 
 /// Passes, at most.
 const PASSES: usize = 6;
-/// Width of the difference for the jerk over that of other steps. The estimate is a difference of jerks: their rounding counts where
-/// a mechanism is far from the origin. The error of the difference, 2e-7 h² d³q̈/dt³, is far below that of the step.
-const WIDER_DIFFERENCE: f64 = 10.0;
 /// Corrections below this part of the tolerance are too small to measure a contraction.
 const CONTRACTION_NOISE: f64 = 4e-6;
 /// Corrections below this (in the error norm) are rounding errors, not a sign of stiffness.
@@ -195,8 +192,7 @@ impl Workspace {
         stats: &mut Statistics,
     ) -> Result<(), StepFailure> {
         self.end_accelerations(p, y, InitialGuess::Nearby(ACCELERATION_RESIDUAL), stats)?;
-        let h = WIDER_DIFFERENCE * y.h;
-        self.end_jerk_over(p, y, h, InitialGuess::Nothing(JERK_RESIDUAL), stats)
+        self.end_jerk(p, y, InitialGuess::Nothing(JERK_RESIDUAL), stats)
     }
 
     /// What the formula gives for the change of accelerations and jerks in a pass: the correction of the next one, but for its
