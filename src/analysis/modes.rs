@@ -98,7 +98,7 @@ pub fn modes(system: &SecondOrderSystem) -> Option<Vec<Eigenmode>> {
         by_integral: by_integral.clone(),
     };
     let largest = k.amax().max(c.amax().powi(2));
-    // Zeros are the null space of K: strong damping makes slow modes, not zeros.
+    // Entries of K that count as zero.
     let zero = (ZERO_PART * n as f64 * k.amax()).max(ZERO_OF_LOADS * system.loads);
     let asymmetry = (&k - k.transpose()).amax();
     let conservative = integrals.count() == 0
@@ -208,7 +208,7 @@ fn first_order(
     a
 }
 
-/// Bounds for the errors of the entries of that matrix: each that of its own terms.
+/// Errors of the entries of that matrix, each from the size of its own terms.
 fn rounding_of_first_order(
     c: &DMatrix<f64>,
     integrals: &IntegralStates,
@@ -225,7 +225,7 @@ fn rounding_of_first_order(
         by_velocity: of(&integrals.by_velocity),
         by_integral: of(&integrals.by_integral),
     };
-    // Changes of γ along positions and velocities are differences alike.
+    // C has differences of γ along velocities, as K has along positions: the same error in the unit of time.
     let least = spectrum.least / units.omega;
     let damping = (sizes.transpose() * (of(c) * &sizes)).map(|x| x.max(least));
     let mut rounding = first_order(&spectrum.rounding, &damping, &integrals, units);

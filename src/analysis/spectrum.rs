@@ -19,9 +19,9 @@ pub(super) struct Spectrum {
     pub vectors: DMatrix<f64>,
     /// Vᵀ K V; entries of zeros that are rounding are zero.
     pub stiffness: DMatrix<f64>,
-    /// Rounding of its entries.
+    /// Error of each entry of `stiffness`.
     pub rounding: DMatrix<f64>,
-    /// Part of them of the loads.
+    /// The part of these errors that comes from the loads.
     pub least: f64,
     /// Whether each eigenvalue is zero.
     pub is_zero: Vec<bool>,

@@ -11,7 +11,7 @@ const FORMULATIONS: [&str; 5] = ["absolute", "relative", "global", "topological"
 /// Difference of positions and velocities (m, rad, s) of one state: closure of the start, 1e-11, times a condition number.
 const SAME_STATE: f64 = 1e-11;
 
-/// Mechanisms whose zero modes are hard to tell: formulations differed once.
+/// Mechanisms whose zero modes are hard to tell: formulations differed once, or with another rule that was tried.
 const FORMER: [u64; 8] = [821, 907, 1395, 2209, 3392, 4036, 4362, 4554];
 
 fn seeds() -> impl Iterator<Item = u64> {
